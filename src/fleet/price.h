@@ -1,0 +1,179 @@
+#pragma once
+/// What a bill counts, what a price list says, and the exact price of a request.
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/money.h"
+#include "core/units.h"
+
+namespace ace {
+
+/// The units a provider bills. The token classes are disjoint: a token is counted in exactly one of them.
+enum class Unit : std::uint8_t {
+  input,           ///< uncached prompt tokens
+  cached_input,    ///< prompt tokens read from the provider's prompt cache
+  cache_write,     ///< prompt tokens written to it, 5-minute lifetime
+  cache_write_1h,  ///< the same with a 1-hour lifetime
+  output,          ///< visible completion tokens
+  reasoning,       ///< hidden completion tokens
+  audio_input,
+  audio_output,
+  image_input,  ///< image tokens
+  image_output,
+  video_input,
+  character_input,  ///< from here on not tokens
+  character_output,
+  second_input,
+  second_output,
+  audio_second_input,
+  video_second_input,
+  image_count_input,
+  image_count_output,
+  pixel_input,
+  pixel_output,
+  query,
+  page,
+  session,
+};
+inline constexpr std::size_t kUnits = 24;
+inline constexpr std::size_t kTokenUnits = 11;
+std::string_view name_of(Unit unit);
+
+/// Counts by unit, for one request. Only units with a count take part in pricing.
+class Usage {
+ public:
+  Usage() = default;
+  /// The common case: a text request.
+  Usage(Tokens input, Tokens cached, Tokens output) {
+    set(Unit::input, input.value);
+    set(Unit::cached_input, cached.value);
+    set(Unit::output, output.value);
+  }
+  void set(Unit unit, std::int64_t count) {
+    const auto i = static_cast<std::size_t>(unit);
+    counts_[i] = count;
+    if (count != 0)
+      mask_ |= 1U << i;
+    else
+      mask_ &= ~(1U << i);
+  }
+  void add(Unit unit, std::int64_t count) { set(unit, operator[](unit) + count); }
+  [[nodiscard]] std::int64_t operator[](Unit unit) const { return counts_[static_cast<std::size_t>(unit)]; }
+  [[nodiscard]] std::uint32_t mask() const { return mask_; }  ///< bit i: unit i has a count
+  /// Total prompt context, cache included: what long-context tiers are chosen on.
+  [[nodiscard]] Tokens prompt() const;
+  [[nodiscard]] Tokens completion() const;  ///< output, reasoning and audio/image output tokens
+  friend bool operator==(const Usage&, const Usage&) = default;
+
+ private:
+  std::array<std::int64_t, kUnits> counts_{};
+  std::uint32_t mask_ = 0;
+};
+
+/// The response's service tier; batch, flex and priority have their own prices where a provider lists them.
+enum class ServiceTier : std::uint8_t { standard, batch, flex, priority };
+inline constexpr std::size_t kServiceTiers = 4;
+
+/// Prices by unit in nano-USD per million units; a unit without a price is not priced at zero, it is not priced.
+class Rates {
+ public:
+  void set(Unit unit, UsdPerMtok price) {
+    rates_[static_cast<std::size_t>(unit)] = price;
+    mask_ |= 1U << static_cast<std::size_t>(unit);
+  }
+  [[nodiscard]] std::optional<UsdPerMtok> operator[](Unit unit) const {
+    const auto i = static_cast<std::size_t>(unit);
+    if ((mask_ >> i & 1U) == 0) return std::nullopt;
+    return rates_[i];
+  }
+  [[nodiscard]] std::uint32_t mask() const { return mask_; }
+  friend bool operator==(const Rates&, const Rates&) = default;
+
+ private:
+  std::array<UsdPerMtok, kUnits> rates_{};
+  std::uint32_t mask_ = 0;
+};
+
+/// Prices that hold when the total prompt context is above a threshold; they apply to all tokens of the request.
+struct ContextTier {
+  Tokens above{0};                              ///< 0 in the first tier
+  std::array<Rates, kServiceTiers> by_service;  ///< complete: fallbacks are resolved when the list is read
+  friend bool operator==(const ContextTier&, const ContextTier&) = default;
+};
+
+/// How sure an amount is.
+enum class Grade : std::uint8_t { measured, modelled, assumed };
+std::string_view name_of(Grade grade);
+
+/// One entry of a price list.
+struct PriceRow {
+  std::string key;                 ///< as in the list, e.g. "together_ai/llama-3.3-70b"
+  std::string provider;            ///< the list's own provider word
+  std::string mode;                ///< chat, embedding, ...
+  std::vector<ContextTier> tiers;  ///< ascending thresholds, at least one, the first at 0
+  /// Regional surcharge in parts per million (1,100,000 = +10%), applied when a destination asks for that region's
+  /// processing.
+  std::int64_t uplift_ppm_eu = 1'000'000, uplift_ppm_us = 1'000'000;
+  std::optional<Tokens> context_max, output_max;  ///< the list's limits
+  std::optional<Tokens> cache_min;                ///< least prefix that its prompt cache keeps
+  std::optional<std::int64_t> rpm, tpm;
+  std::string deprecation_date;  ///< YYYY-MM-DD or empty
+  std::string source, as_of;     ///< where and when the figures were published
+  friend bool operator==(const PriceRow&, const PriceRow&) = default;
+};
+
+/// Booked price of a request: the tier is chosen on the total prompt context, all classes are summed exactly in
+/// femto-dollars, uplift included, then rounded half away from zero to a nano-dollar, once.
+///
+/// Classes a provider does not price apart fall back when the list is read: cached_input and cache_write to input,
+/// cache_write_1h to cache_write, reasoning to output; every other unit stands alone.
+/// @param uplift_ppm 1,000,000 for none
+/// @return unpriced naming the unit if a counted unit has no price, out_of_range if it does not fit.
+Result<Usd> price_of(const Usage& usage, const PriceRow& row, ServiceTier service = ServiceTier::standard,
+                     std::int64_t uplift_ppm = 1'000'000);
+
+/// The rates that apply to a request with this prompt context.
+const Rates& rates_for(const PriceRow& row, Tokens prompt_context, ServiceTier service);
+
+/// A finding about a price list: an error stops, a warning is listed.
+struct PriceFinding {
+  bool error = false;
+  std::string row, field, what;
+};
+
+/// A price list, sorted by key; PriceId indexes `rows`.
+struct PriceBook {
+  std::vector<PriceRow> rows;
+  [[nodiscard]] std::optional<PriceId> find(std::string_view key) const;
+  friend bool operator==(const PriceBook&, const PriceBook&) = default;
+};
+struct PriceReading {
+  PriceBook book;
+  std::vector<PriceFinding> findings;
+};
+
+enum class PriceDialect : std::uint8_t {
+  community,  ///< model_prices_and_context_window.json: unknown price keys are named warnings
+  own,        ///< ours: unknown keys are errors
+};
+
+/// Reads a price list in the community's JSON shape in full; numbers are taken from their text as decimals.
+/// Rows with an error are left out of the book (so they are unpriced) and named in the findings.
+/// @return bad_input if the document as a whole cannot be read.
+Result<PriceReading> parse_prices(std::string_view json, PriceDialect dialect);
+
+/// One line per difference: rows added and removed, prices changed with their ratio; sorted by key.
+struct PriceChange {
+  enum class Kind : std::uint8_t { added, removed, changed } kind;
+  std::string key, field;
+  std::string before, after;  ///< decimal USD per million units
+  double ratio = 0.0;         ///< after / before, 0 where one is missing or zero
+};
+std::vector<PriceChange> diff_prices(const PriceBook& before, const PriceBook& after);
+
+}  // namespace ace
