@@ -30,6 +30,9 @@ if(ACE_SANITIZE)
   add_link_options(-fsanitize=${ACE_SANITIZE})
 endif()
 option(ACE_FUZZ "build fuzz targets with libFuzzer (clang)" OFF)
+if(ACE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # coverage in the libraries; each fuzz target links the driver
+endif()
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
@@ -60,3 +63,4 @@ else()
   set(ACE_HAVE_DATA OFF)
   message(STATUS "real data: absent, its tests are not registered")
 endif()
+set(ACE_HAVE_DATA ${ACE_HAVE_DATA} CACHE INTERNAL "")  # for scripts/test
