@@ -1,0 +1,63 @@
+#pragma once
+/// Where requests come from: the port that traces, generators and spools implement.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/names.h"
+#include "core/result.h"
+#include "core/time.h"
+#include "core/units.h"
+
+namespace ace {
+
+/// One request of the world, as its log has it. Names are symbols of the source's table, masked before they get here.
+struct Arrival {
+  Instant at{};
+  std::int64_t row = 0;        ///< data row in the trace, from 1
+  std::uint32_t model = 0;     ///< symbol; a trace without a model column has one symbol, ""
+  std::uint32_t tenant = 0;    ///< symbol; likewise
+  std::uint32_t team = 0;      ///< symbol; likewise
+  std::int32_t prompt = 0;     ///< total prompt tokens, cached ones included
+  std::int32_t output = 0;     ///< completion tokens, reasoning included
+  std::int32_t reasoning = 0;  ///< of `output`
+  std::int32_t cached = -1;    ///< prompt tokens served from the provider's cache as logged; -1 = the log does not say
+  std::int32_t cache_write = 0;  ///< of `prompt`
+  std::int32_t max_output = 0;   ///< as asked; 0 = not stated
+  std::uint32_t needs = 0;       ///< Capability bits beyond text
+  bool batch = false;            ///< sent through a batch API
+  bool failed = false;           ///< the log says it was not served
+  std::int64_t cost_nano = -1;   ///< what the log says it cost, nano-USD; -1 = it does not say
+  std::int64_t ttft_us = -1;     ///< as logged; -1 = it does not say
+  std::int64_t duration_us = -1;
+  std::span<const std::uint32_t> blocks;  ///< prefix block ids in order; valid until the next call of next()
+};
+
+/// What was not used, and why; counts by reason, first line numbers as evidence.
+struct SkippedRows {
+  std::string reason;
+  std::uint64_t count = 0;
+  std::vector<std::int64_t> lines;  ///< the first few
+};
+
+/// A stream of requests in time order.
+class RequestSource {
+ public:
+  virtual ~RequestSource() = default;
+  /// Fills the front of `batch`; returns how many, 0 at the end. Times never go backwards.
+  virtual Result<std::size_t> next(std::span<Arrival> batch) = 0;
+  /// Back to the first request. @return unavailable if this source can be read only once
+  virtual Result<void> rewind() = 0;
+  [[nodiscard]] virtual const Interner& models() const = 0;
+  [[nodiscard]] virtual const Interner& tenants() const = 0;
+  [[nodiscard]] virtual const Interner& teams() const = 0;
+  [[nodiscard]] virtual Tokens block_tokens() const { return Tokens{512}; }
+  /// "Azure LLM inference CSV", for the report.
+  [[nodiscard]] virtual std::string format() const = 0;
+  [[nodiscard]] virtual std::vector<SkippedRows> skipped() const { return {}; }
+  /// Share of the input consumed so far, in [0, 1], for progress; negative if unknown.
+  [[nodiscard]] virtual double progress() const { return -1.0; }
+};
+
+}  // namespace ace
