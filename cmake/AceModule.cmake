@@ -1,11 +1,11 @@
-# ace_module(NAME DEPS ... LIBS ...): the library, unit tests, real-data tests, micro-benchmarks and fuzz targets of one room.
-#   x.cc         library            x_test.cc      unit tests (main.cc is neither: the room makes its own executable of it)
-#   x_data_test.cc  tests on the real data sets, registered only where these exist
-#   x_bench.cc   benchmarks         x_fuzz.cc      one fuzz target each (a plain replay test under GCC)
 # The targets `fuzzers` and `benches` build all of a kind.
 add_custom_target(fuzzers)
 add_custom_target(benches)
 
+# ace_module(NAME DEPS ... LIBS ...): the library, unit tests, real-data tests, micro-benchmarks and fuzz targets of one room.
+#   x.cc         library            x_test.cc      unit tests (main.cc is neither: the room makes its own executable of it)
+#   x_data_test.cc  tests on the real data sets, registered only where these exist
+#   x_bench.cc   benchmarks         x_fuzz.cc      one fuzz target each (a plain replay test under GCC)
 function(ace_module name)
   cmake_parse_arguments(ARG "" "" "DEPS;LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc *.S)
