@@ -1,0 +1,98 @@
+#pragma once
+/// What the dispatcher believes, learnt from in-flight counts, completions, TTFT/TPOT, rejections and errors after they
+/// happen.
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/time.h"
+#include "core/units.h"
+#include "dispatch/live.h"
+#include "dispatch/snapshot.h"
+
+namespace ace {
+
+struct Request;
+struct Decision;
+
+/// What an attempt holds while it runs; given out at dispatch, given back once at its end.
+struct Claim {
+  OfferId offer;
+  ModelId requested;
+  TenantId tenant;
+  SloId slo;
+  std::int32_t prompt = 0, cached = 0;
+  double output_p90 = 0.0;  ///< as reserved in KV and meter
+  double meter_estimate = 0.0;
+  bool first_token_seen = false;
+};
+
+/// How an attempt ended without an answer.
+enum class Rejection : std::uint8_t {
+  throttled,   ///< 429
+  overloaded,  ///< 503, 529
+  failed,      ///< 5xx, timeout, lost with its node
+  refused,     ///< connection refused, TLS, credentials
+  request,     ///< 4xx: the request's own fault, never the destination's
+};
+
+/// What a completion showed.
+struct Observed {
+  Tokens output{0};
+  Tokens cached{0};
+  Duration ttft{0}, tpot{0};  ///< tpot 0 = one token
+};
+
+class Belief {
+ public:
+  struct Options {
+    Duration window{5 * kMinute};  ///< of the knee's probe
+    Duration scarcity_period{10 * kSecond};
+    double knee_prior_scale = 1.0;  ///< for tests: a prior this much off
+    bool learn_scarcity = true;
+    bool learn_knee = true;
+  };
+  Belief(const Snapshot& snapshot, const Options& options);
+  explicit Belief(const Snapshot& snapshot);
+  ~Belief();
+  Belief(Belief&&) noexcept;
+
+  /// The columns as of `now`: averages decayed, windows closed, periods ended, hours turned. `now` never goes back.
+  Live& live(Instant now);
+  /// Conditional mean and p90 of the output: by model x tenant once seen, by model, then by class prior; capped by
+  /// max_output.
+  [[nodiscard]] Prediction predict(ModelId model, TenantId tenant, SloId slo, Tokens max_output) const;
+
+  /// Books the attempt's claim on its destination.
+  Claim dispatched(Instant now, const Request& request, const Decision& decision);
+  void first_token(Instant now, Claim& claim, Duration ttft);
+  /// @param slo_met against the limits of the claim's class
+  void completed(Instant now, const Claim& claim, const Observed& seen, bool slo_met);
+  /// @param retry_after as the destination stated it; zero if it did not
+  void rejected(Instant now, const Claim& claim, Rejection why, Duration retry_after);
+  /// The client went away: frees the claim and teaches nothing but the tokens used.
+  void aborted(Instant now, const Claim& claim, const Observed& seen);
+  /// A retry that the upstream may have worked on: is one more allowed by the retry budget? Counts it if so.
+  bool may_retry(Instant now);
+  /// Unit states changed: replicas now running at a destination (0 = none).
+  void units(Instant now, DestinationId destination, std::int64_t running_units);
+
+  /// Free room under the knees plus free quota, over the largest single destination's load, per model; below 1 alerts.
+  [[nodiscard]] double contingency(ModelId model) const;
+  [[nodiscard]] double knee(OfferId offer, SloId slo) const;
+  /// Curve, price and health changes since the last call, as the spine will record them.
+  struct Change {
+    enum class What : std::uint8_t { knee, health, shadow_price, price, units } what;
+    Instant at;
+    OfferId offer;
+    SloId slo;
+    double before = 0.0, after = 0.0;
+  };
+  std::vector<Change> take_changes();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ace

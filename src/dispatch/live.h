@@ -1,0 +1,49 @@
+#pragma once
+/// What this worker has seen, in columns by offer: the part of the world a decision depends on besides the fleet.
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/time.h"
+#include "core/units.h"
+#include "dispatch/snapshot.h"
+
+namespace ace {
+
+/// Expected output of a request; mean for price and scarcity, p90 for KV and meter admission.
+struct Prediction {
+  double output_mean = 0.0, output_p90 = 0.0;
+  friend bool operator==(const Prediction&, const Prediction&) = default;
+};
+
+/// Columns by OfferId. Shares are of the destination's whole capacity in that resource (1 = at the cap); offers of one
+/// destination share its resources, so their columns move together.
+struct Live {
+  explicit Live(const Snapshot& snapshot);
+
+  // What is in use now, as a share of the cap, by resource.
+  std::array<std::vector<double>, kResources> use;
+  // What one unit of a request adds: per uncached prompt token (prefill), per request (slots), per token held (kv),
+  // per weighted token (tokens), per request (requests). 0 where the resource does not bind.
+  std::array<std::vector<double>, kResources> per_unit;
+  // Weights of the `tokens` meter: output and cached tokens in its own unit (PTU, GSU; 1 and 1 for TPM).
+  std::vector<double> meter_output, meter_cached;
+
+  std::vector<double> price_input, price_cached, price_output;  ///< nano-USD per token, as believed at this hour
+  std::vector<std::uint8_t> tiered;                             ///< long-context tiers: price comes from the row
+  std::vector<double> knee;                                  ///< smallest over the classes in flight, share of the cap
+  std::vector<std::vector<double>> knee_by_class;            ///< [SloId][OfferId]
+  std::vector<double> shadow_price;                          ///< lambda: nano-USD per whole share of `scarce`
+  std::vector<std::uint8_t> scarce;                          ///< Resource that lambda prices
+  std::vector<double> fail_probability;                      ///< P(fail or evicted during the residence)
+  std::vector<double> derate;                                ///< price factor of a derated destination, >= 1
+  std::vector<double> warmth;                                ///< nano-USD per request of loads that fit the SLO
+  std::vector<double> bias;                                  ///< nano-USD per token, ordering only
+  std::vector<std::int64_t> throttled_until, tripped_until;  ///< ns since the epoch; 0 = not
+  std::vector<std::uint8_t> running, resident;               ///< units up; weights loaded
+  std::vector<std::int32_t> cached;                          ///< predicted cached prompt tokens of THIS request
+  std::vector<std::uint32_t> version;                        ///< of the cost curve
+  bool reserve_short = false;
+};
+
+}  // namespace ace

@@ -1,0 +1,26 @@
+#pragma once
+/// What a replica should do by its data sheet: the prior that measurement overrides.
+#include "core/result.h"
+#include "fleet/hardware.h"
+
+namespace ace {
+
+/// A replica of `tp` GPUs serving `model`.
+///
+///   step(b)  = weights / (tp x bandwidth x eff) + b x KV / (tp x bandwidth x eff) + overhead
+///   prefill  = tp x flops x eff / (2 x active parameters) tokens/s
+///
+/// with efficiencies and overheads fitted once against published measurements (docs/ROOFLINE.md).
+/// @return bad_input if the weights do not fit the memory of `tp` GPUs.
+Result<ServerProfile> roofline(const Architecture& model, const Accelerator& gpu, std::int64_t tp, Precision precision);
+
+/// Seconds to produce one token with `batch` sequences holding `kv_tokens` together.
+inline double step_seconds(const ServerProfile& p, double batch, double kv_tokens) {
+  return p.step_base_s + p.step_per_sequence_s * batch + p.step_per_kv_token_s * kv_tokens;
+}
+
+/// Does this prompt rate pass what the hardware can compute at all (2 x parameters FLOP per token at 100% of peak)?
+bool plausible_prefill(const Architecture& model, const Accelerator& gpu, std::int64_t tp, Precision precision,
+                       double tokens_per_s);
+
+}  // namespace ace

@@ -1,0 +1,106 @@
+#pragma once
+/// The fleet compiled for decisions: offers in columns, who may serve whom, and what it costs. Immutable and numbered.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/time.h"
+#include "fleet/fleet.h"
+
+namespace ace {
+
+/// Why a candidate is out. The order is the order of testing: compliance, capability, price, health, capacity.
+enum class Exclusion : std::uint8_t {
+  none,
+  jurisdiction,
+  data_class,
+  provider,
+  retention,  // compliance
+  context,
+  output,
+  modality,
+  tools,
+  vram,
+  accelerator,
+  interconnect,  // capability
+  unpriced,      // a payg offer without a price
+  not_running,
+  not_resident,  // unit states
+  tripped,
+  throttled,  // health
+  saturated,  // no capacity under the cap
+  attempted,  // this request failed there already
+};
+inline constexpr std::size_t kExclusions = 19;
+std::string_view name_of(Exclusion exclusion);
+
+/// The resources whose use is utilization. The first three queue (they have a knee below their cap), the others admit
+/// or refuse.
+enum class Resource : std::uint8_t { prefill, slots, kv, tokens, requests };
+inline constexpr std::size_t kResources = 5;
+inline constexpr std::size_t kQueueing = 3;
+std::string_view name_of(Resource resource);
+
+/// One model at one destination: what the dispatcher ranks. Sorted by (model, destination).
+struct Offer {
+  DestinationId destination;
+  ModelId model;
+  Tier tier = Tier::payg;
+  const Serving* serving = nullptr;      ///< into the fleet; never null
+  std::optional<ServerProfile> profile;  ///< GPU tiers: one replica, measured or roofline
+  std::int64_t replicas_per_unit = 0;    ///< replicas of this model in one unit, resident together with the others
+  bool resident = true;                  ///< weights fit beside those of the models listed before it
+  std::optional<PriceId> price;
+  Tokens context_max{0}, output_max{0};
+  std::uint32_t capabilities = kText;
+  /// Marginal energy in joules at the wall (PUE included) per prefill and per decode token, at the knee. Owned only.
+  double joules_per_prefill_token = 0.0, joules_per_decode_token = 0.0;
+};
+
+/// What a tenant's request asks of hardware, beyond the model's own needs; empty strings ask nothing.
+struct Requirements {
+  double vram_bytes_min = 0.0;  ///< of one GPU
+  std::string accelerator_family, interconnect;
+};
+
+class Snapshot {
+ public:
+  /// Compiles a fleet. `fleet` must outlive the snapshot. The roofline fills in what was not measured.
+  explicit Snapshot(const Fleet& fleet);
+
+  [[nodiscard]] const Fleet& fleet() const { return *fleet_; }
+  [[nodiscard]] std::span<const Offer> offers() const { return offers_; }
+  [[nodiscard]] const Offer& operator[](OfferId id) const { return offers_[id.value]; }
+  /// Offers that can answer a request for `model`: its own first, then its equivalents', each in destination order.
+  [[nodiscard]] std::span<const OfferId> candidates(ModelId model) const { return candidates_[model.value]; }
+  /// First compliance rule the destination breaks for this tenant class, or none.
+  [[nodiscard]] Exclusion compliance(ComplianceId rule, std::string_view data_class, DestinationId destination) const;
+
+  /// Booked marginal price of `usage` at an offer at time `t`: payg by its row, owned by energy, reserved by the
+  /// declared fee, spot and on-demand zero. Exact integers, one rounding. @param believed day-ahead instead of booked
+  /// electricity price
+  /// @return unpriced if a payg offer has no price for a counted unit.
+  [[nodiscard]] Result<Usd> price(OfferId offer, const Usage& usage, Instant t) const;
+  /// The energy prices behind it, per million prefill and decode tokens: the named place where physics becomes money
+  /// (J/token x USD/kWh / 3.6e6, rounded half away from zero to nano-USD per million tokens).
+  struct EnergyPrice {
+    UsdPerMtok prefill, decode;
+  };
+  [[nodiscard]] EnergyPrice energy_price(OfferId offer, UsdPerKwh electricity) const;
+
+  /// Cheapest compliant and capable payg price of `model` for `usage`, ties by destination; nullopt if there is none.
+  struct Cheapest {
+    OfferId offer;
+    Usd price;
+  };
+  [[nodiscard]] std::optional<Cheapest> cheapest_payg(ModelId model, ComplianceId rule, std::string_view data_class,
+                                                      const Usage& usage) const;
+
+ private:
+  const Fleet* fleet_;
+  std::vector<Offer> offers_;
+  std::vector<std::vector<OfferId>> candidates_;  ///< by model
+};
+
+}  // namespace ace
