@@ -78,6 +78,7 @@ class Usage {
 /// The response's service tier; batch, flex and priority have their own prices where a provider lists them.
 enum class ServiceTier : std::uint8_t { standard, batch, flex, priority };
 inline constexpr std::size_t kServiceTiers = 4;
+std::string_view name_of(ServiceTier service);
 
 /// Prices by unit in nano-USD per million units; a unit without a price is not priced at zero, it is not priced.
 class Rates {
@@ -91,6 +92,8 @@ class Rates {
     if ((mask_ >> i & 1U) == 0) return std::nullopt;
     return rates_[i];
   }
+  /// Price of a unit the caller knows to be in mask().
+  [[nodiscard]] UsdPerMtok priced(Unit unit) const { return rates_[static_cast<std::size_t>(unit)]; }
   [[nodiscard]] std::uint32_t mask() const { return mask_; }
   friend bool operator==(const Rates&, const Rates&) = default;
 
@@ -132,8 +135,9 @@ struct PriceRow {
 ///
 /// Classes a provider does not price apart fall back when the list is read: cached_input and cache_write to input,
 /// cache_write_1h to cache_write, reasoning to output; every other unit stands alone.
-/// @param uplift_ppm 1,000,000 for none
-/// @return unpriced naming the unit if a counted unit has no price, out_of_range if it does not fit.
+/// @param uplift_ppm 1 to 10,000,000; 1,000,000 for none
+/// @return unpriced naming the unit if a counted unit has no price, out_of_range if it does not fit, if a count is
+///         negative or if the surcharge is outside its bounds.
 Result<Usd> price_of(const Usage& usage, const PriceRow& row, ServiceTier service = ServiceTier::standard,
                      std::int64_t uplift_ppm = 1'000'000);
 
