@@ -1,0 +1,3 @@
+#pragma once
+/// The event spine: one append-only stream on which every decision, attempt, outcome and price lands.
+#include "spine/event.h"
