@@ -38,7 +38,8 @@ void allocate(Usd amount, const Weights& weights, Parts& parts) {
   }
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
   for (std::size_t i = 0; left > 0; ++i, --left) parts[order[i]].nano += static_cast<std::int64_t>(sign);
 }
 

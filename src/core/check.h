@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define ACE_CHECK(condition, why)                                                                              \
-  do {                                                                                                         \
-    if (!(condition)) [[unlikely]] {                                                                           \
-      std::fprintf(stderr, "%s:%d: broken invariant: %s (%s)\n", __FILE__, __LINE__, why, #condition);         \
-      std::abort();                                                                                            \
-    }                                                                                                          \
+#define ACE_CHECK(condition, why)                                                                      \
+  do {                                                                                                 \
+    if (!(condition)) [[unlikely]] {                                                                   \
+      std::fprintf(stderr, "%s:%d: broken invariant: %s (%s)\n", __FILE__, __LINE__, why, #condition); \
+      std::abort();                                                                                    \
+    }                                                                                                  \
   } while (false)

@@ -15,7 +15,8 @@ std::string to_base32(std::uint64_t high, std::uint64_t low) {
 }
 
 Result<RequestId> request_id_from(std::string_view text) {
-  const Error bad(Errc::bad_input, "expected req_ and 26 base32 characters, got \"" + std::string(text.substr(0, 64)) + "\"");
+  const Error bad(Errc::bad_input,
+                  "expected req_ and 26 base32 characters, got \"" + std::string(text.substr(0, 64)) + "\"");
   if (!text.starts_with("req_") || text.size() != 30 || text[4] > '7') return bad;
   uint128 value = 0;
   for (const char c : text.substr(4)) {

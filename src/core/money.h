@@ -21,7 +21,8 @@ struct Usd {
   }
   friend Usd operator-(Usd a, Usd b) {
     Usd difference;
-    ACE_CHECK(!__builtin_sub_overflow(a.nano, b.nano, &difference.nano), "an amount left the range of int64 nano-dollars");
+    ACE_CHECK(!__builtin_sub_overflow(a.nano, b.nano, &difference.nano),
+              "an amount left the range of int64 nano-dollars");
     return difference;
   }
   friend Usd operator-(Usd a) { return Usd{} - a; }
@@ -49,7 +50,8 @@ constexpr int128 divide_half_away(int128 numerator, int128 denominator) {
 Result<Usd> round_femto(int128 femto);
 
 /// An exact decimal ("0.60", "3e-06", "-1.5E3") times 10^scale, as an integer.
-/// @return bad_input if it is not a decimal number (NaN, inf, hex, blanks, comma), out_of_range if digits would be lost or
+/// @return bad_input if it is not a decimal number (NaN, inf, hex, blanks, comma), out_of_range if digits would be lost
+/// or
 ///         the value does not fit in int64.
 Result<std::int64_t> parse_decimal(std::string_view text, int scale);
 

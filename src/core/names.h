@@ -36,6 +36,17 @@ class NameTable {
 /// Strings to dense numbers in order of first appearance; views stay valid.
 class Interner {
  public:
+  Interner() = default;
+  Interner(const Interner& other) : names_(other.names_) {  // the index views our own strings, not theirs
+    for (std::uint32_t i = 0; i < names_.size(); ++i) index_.emplace(names_[i], i);
+  }
+  Interner(Interner&&) = default;
+  Interner& operator=(Interner other) {
+    names_.swap(other.names_);
+    index_.swap(other.index_);
+    return *this;
+  }
+  ~Interner() = default;
   std::uint32_t operator()(std::string_view name) {
     if (const auto found = index_.find(name); found != index_.end()) return found->second;
     const auto number = static_cast<std::uint32_t>(names_.size());

@@ -34,14 +34,14 @@ double exp(double x) {
 }
 
 double pow(double x, double y) {
-  if (x <= 0.0) return y == 0.0 ? 1.0 : 0.0;
+  if (x <= 0.0) return y == 0.0 ? 1.0 : y > 0.0 ? 0.0 : std::numeric_limits<double>::max();
   return exp(y * log(x));
 }
 
 double log_gamma(double x) {
-  static constexpr double kLanczos[] = {0.99999999999980993,     676.5203681218851,     -1259.1392167224028,
-                                        771.32342877765313,      -176.61502916214059,   12.507343278686905,
-                                        -0.13857109526572012,    9.9843695780195716e-6, 1.5056327351493116e-7};
+  static constexpr double kLanczos[] = {0.99999999999980993,  676.5203681218851,     -1259.1392167224028,
+                                        771.32342877765313,   -176.61502916214059,   12.507343278686905,
+                                        -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
   double sum = kLanczos[0];
   for (int i = 1; i < 9; ++i) sum += kLanczos[i] / (x - 1.0 + i);
   const double t = x + 6.5;

@@ -83,8 +83,14 @@ class [[nodiscard]] Result<void> {
   Result(Error error) : error_(std::move(error)) {}
   [[nodiscard]] bool has_value() const { return !error_; }
   explicit operator bool() const { return has_value(); }
-  const Error& error() const& { return *error_; }
-  Error&& error() && { return *std::move(error_); }
+  const Error& error() const& {
+    ACE_CHECK(error_.has_value(), "error() of a success");
+    return *error_;
+  }
+  Error&& error() && {
+    ACE_CHECK(error_.has_value(), "error() of a success");
+    return *std::move(error_);
+  }
 
  private:
   std::optional<Error> error_;

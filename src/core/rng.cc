@@ -24,7 +24,8 @@ Rng::Rng(std::uint64_t state) : origin_(state) {
 }
 Rng::Rng(std::uint64_t seed, std::string_view name) : Rng(mix(seed, hash_of(name))) {}
 Rng Rng::split(std::string_view name) const { return Rng(mix(origin_, hash_of(name))); }
-Rng Rng::split(std::uint64_t number) const { return Rng(mix(origin_, number + 1)); }
+// Complemented, since mix(origin_, 1), mix(origin_, 2).. are the words of our own state.
+Rng Rng::split(std::uint64_t number) const { return Rng(mix(~origin_, number)); }
 
 std::uint64_t Rng::next() {
   const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
@@ -52,7 +53,9 @@ std::uint64_t Rng::below(std::uint64_t n) {  // Lemire 2019, "Fast random intege
 }
 
 std::int64_t Rng::between(std::int64_t low, std::int64_t high) {
-  return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low) + 1));
+  const auto from = static_cast<std::uint64_t>(low);  // unsigned, so that the widest range wraps instead of overflowing
+  const std::uint64_t numbers = static_cast<std::uint64_t>(high) - from + 1;
+  return static_cast<std::int64_t>(from + (numbers == 0 ? next() : below(numbers)));
 }
 
 double Rng::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
@@ -79,7 +82,10 @@ double Rng::normal() {
 }
 
 double Rng::gamma(double shape, double scale) {
-  if (shape < 1.0) return gamma(shape + 1.0, scale) * numeric::pow(1.0 - uniform(), 1.0 / shape);
+  if (shape < 1.0) {
+    const double larger = gamma(shape + 1.0, scale);  // first: the order of draws may not be left to the compiler
+    return larger * numeric::pow(1.0 - uniform(), 1.0 / shape);
+  }
   const double d = shape - 1.0 / 3.0;
   const double c = 1.0 / std::sqrt(9.0 * d);
   while (true) {

@@ -8,8 +8,8 @@
 
 namespace ace {
 
-/// xoshiro256** (Blackman & Vigna 2018), seeded through splitmix64 from (seed, name), so that a new draw for one purpose
-/// never shifts the draws of another.
+/// xoshiro256** (Blackman & Vigna 2018), seeded through splitmix64 from (seed, name), so that a new draw for one
+/// purpose never shifts the draws of another.
 class Rng {
  public:
   Rng(std::uint64_t seed, std::string_view name);

@@ -31,7 +31,8 @@ void Histogram::add(std::int64_t value, std::uint64_t times) {
   ACE_CHECK(value >= 0, "a histogram counts non-negative integers");
   if (times == 0) return;
   const std::size_t bucket = bucket_of(static_cast<std::uint64_t>(value));
-  if (bucket >= buckets_.size()) buckets_.resize(std::max(bucket + 1, std::min<std::size_t>(buckets_.size() * 2, kExact)));
+  if (bucket >= buckets_.size())
+    buckets_.resize(std::max(bucket + 1, std::min<std::size_t>(buckets_.size() * 2, kExact)));
   buckets_[bucket] += times;
   min_ = count_ == 0 ? value : std::min(min_, value);
   max_ = count_ == 0 ? value : std::max(max_, value);
@@ -53,7 +54,8 @@ double Histogram::mean() const { return count_ == 0 ? 0.0 : static_cast<double>(
 
 std::int64_t Histogram::quantile(double q) const {
   if (count_ == 0) return 0;
-  const double wanted = q * static_cast<double>(count_);
+  // 0.07 * 100 is 7.000000000000001 in doubles and must still ask for rank 7.
+  const double wanted = q * static_cast<double>(count_) * (1.0 - 1e-15);
   auto rank = static_cast<std::uint64_t>(wanted);
   if (static_cast<double>(rank) < wanted) ++rank;
   rank = std::clamp<std::uint64_t>(rank, 1, count_);

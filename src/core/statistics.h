@@ -18,8 +18,8 @@ class Histogram {
   [[nodiscard]] std::int64_t min() const { return min_; }
   [[nodiscard]] std::int64_t max() const { return max_; }
   [[nodiscard]] double mean() const;
-  /// Smallest value with at least share q of the sample at or below it; the upper edge of its bucket (exact under 2^16),
-  /// never above max(). 0 for an empty sample. @param q in [0, 1]
+  /// Smallest value with at least share q of the sample at or below it; the upper edge of its bucket (exact under
+  /// 2^16), never above max(). 0 for an empty sample. @param q in [0, 1]
   [[nodiscard]] std::int64_t quantile(double q) const;
   [[nodiscard]] int128 sum() const { return sum_; }
 

@@ -22,17 +22,20 @@ Civil civil_of(Instant t) {
 
 Instant instant_of(const Civil& c) {
   const std::chrono::sys_days days{std::chrono::year{c.year} / std::chrono::month{c.month} / std::chrono::day{c.day}};
-  const std::int64_t seconds = days.time_since_epoch().count() * 86'400LL + c.hour * 3'600LL + c.minute * 60LL + c.second;
+  const std::int64_t seconds =
+      days.time_since_epoch().count() * 86'400LL + c.hour * 3'600LL + c.minute * 60LL + c.second;
   return instant(seconds * nanos(kSecond) + c.nano);
 }
 
 bool valid_date(int year, unsigned month, unsigned day) {
+  if (year < 1678 || year > 2261) return false;  // int64 nanoseconds end in 1677 and 2262
   return (std::chrono::year{year} / std::chrono::month{month} / std::chrono::day{day}).ok();
 }
 
 std::string to_rfc3339(Instant t) {
   const Civil c = civil_of(t);
-  std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", c.year, c.month, c.day, c.hour, c.minute, c.second);
+  std::string text =
+      fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", c.year, c.month, c.day, c.hour, c.minute, c.second);
   if (c.nano != 0) {
     std::string fraction = fmt::format(".{:09}", c.nano);
     while (fraction.back() == '0') fraction.pop_back();

@@ -20,7 +20,13 @@ using Instant = AceTime::time_point;
 constexpr std::int64_t nanos(Duration d) { return d.count(); }
 constexpr std::int64_t nanos(Instant t) { return t.time_since_epoch().count(); }
 constexpr Instant instant(std::int64_t nanos_since_epoch) { return Instant{Duration{nanos_since_epoch}}; }
-constexpr Duration from_seconds(double s) { return Duration{static_cast<std::int64_t>(s * 1e9 + (s < 0 ? -0.5 : 0.5))}; }
+/// Nearest nanosecond; beyond the range (292 years either way) the longest duration, for NaN the most negative one.
+constexpr Duration from_seconds(double s) {
+  const double ns = s * 1e9;
+  if (!(ns > -9.2e18)) return Duration::min();
+  if (ns > 9.2e18) return Duration::max();
+  return Duration{static_cast<std::int64_t>(ns + (ns < 0 ? -0.5 : 0.5))};
+}
 constexpr double to_seconds(Duration d) { return static_cast<double>(d.count()) * 1e-9; }
 
 inline constexpr Duration kSecond = std::chrono::seconds{1};
@@ -29,7 +35,9 @@ inline constexpr Duration kHour = std::chrono::hours{1};
 inline constexpr Duration kDay = std::chrono::hours{24};
 
 /// Whole units since the epoch, floored (also before 1970).
-constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
+constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b != 0 && (a % b < 0) != (b < 0));
+}
 constexpr std::int64_t hour_of(Instant t) { return floor_div(nanos(t), nanos(kHour)); }
 constexpr std::int64_t day_of(Instant t) { return floor_div(nanos(t), nanos(kDay)); }
 
@@ -41,9 +49,9 @@ struct Civil {
 };
 
 Civil civil_of(Instant t);
-/// @param c a valid UTC date and time; the caller has checked its ranges
+/// @param c a UTC date and time in the ranges of valid_date() and of a clock; the caller has checked them
 Instant instant_of(const Civil& c);
-/// Does this date exist in the Gregorian calendar?
+/// Does this date exist in the Gregorian calendar, and lie in the whole years that an Instant holds (1678 to 2261)?
 bool valid_date(int year, unsigned month, unsigned day);
 
 /// "2026-11-30T09:42:00.123Z"; the fraction is cut where it is zero.
