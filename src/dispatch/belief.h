@@ -25,6 +25,10 @@ struct Claim {
   double output_p90 = 0.0;  ///< as reserved in KV and meter
   double meter_estimate = 0.0;
   bool first_token_seen = false;
+  bool probe = false;            ///< the one attempt that a half-open destination is judged by
+  Instant at{};                  ///< of dispatch
+  double rho = 0.0;              ///< largest queueing utilization there, this request included
+  OfferId failed_at;             ///< where the same request failed before; none = nowhere
 };
 
 /// How an attempt ended without an answer.
@@ -35,6 +39,10 @@ enum class Rejection : std::uint8_t {
   refused,     ///< connection refused, TLS, credentials
   request,     ///< 4xx: the request's own fault, never the destination's
 };
+
+/// Which rate limit a 429 spoke of, where its headers or body say so.
+enum class RateLimit : std::uint8_t { requests, tokens, input_tokens, output_tokens, unknown };
+inline constexpr std::size_t kRateLimits = 4;
 
 /// What a completion showed.
 struct Observed {
@@ -69,7 +77,9 @@ class Belief {
   /// @param slo_met against the limits of the claim's class
   void completed(Instant now, const Claim& claim, const Observed& seen, bool slo_met);
   /// @param retry_after as the destination stated it; zero if it did not
-  void rejected(Instant now, const Claim& claim, Rejection why, Duration retry_after);
+  /// @param limit of a 429, where it said which
+  void rejected(Instant now, const Claim& claim, Rejection why, Duration retry_after,
+                RateLimit limit = RateLimit::unknown);
   /// The client went away: frees the claim and teaches nothing but the tokens used.
   void aborted(Instant now, const Claim& claim, const Observed& seen);
   /// A retry that the upstream may have worked on: is one more allowed by the retry budget? Counts it if so.

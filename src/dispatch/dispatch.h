@@ -30,6 +30,7 @@ struct Request {
   const Requirements* requirements = nullptr;  ///< usually none
   Prediction predicted;                        ///< of the output
   Duration waited{0};                          ///< in our own queue so far
+  OfferId failed_at;                           ///< where an attempt of this request failed already; none = nowhere
 };
 
 enum class Verdict : std::uint8_t {
@@ -60,6 +61,10 @@ struct Decision {
   std::uint32_t feasible = 0;                         ///< candidates that were ranked
   std::array<std::uint32_t, kExclusions> excluded{};  ///< counts by reason
   bool reserve_short = false;                         ///< headroom below the largest single destination's load
+  /// What scarcity learns from: the offer with the least price + warmth + scarcity + risk + bias, that is with
+  /// congestion left out, among the candidates that are feasible but for `saturated`; none if there is no such.
+  OfferId cheapest_uncongested;
+  std::int64_t reference_price = 0;  ///< V: the request's reference PAYG price, nano-USD
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
