@@ -13,6 +13,7 @@
 #include "dispatch/belief.h"
 #include "dispatch/fill.h"
 #include "dispatch/live.h"
+#include "dispatch/prefix_index.h"
 #include "dispatch/roofline.h"
 #include "dispatch/snapshot.h"
 
