@@ -1,0 +1,253 @@
+#include "dispatch/occupancy.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dispatch/dispatch.h"
+#include "dispatch/roofline.h"
+
+namespace ace {
+namespace {
+
+constexpr auto kPrefill = static_cast<std::size_t>(Resource::prefill);
+constexpr auto kSlots = static_cast<std::size_t>(Resource::slots);
+constexpr auto kKv = static_cast<std::size_t>(Resource::kv);
+constexpr auto kTokensUsed = static_cast<std::size_t>(Resource::tokens);
+constexpr auto kRequestsUsed = static_cast<std::size_t>(Resource::requests);
+constexpr auto kTpm = static_cast<std::size_t>(RateLimit::tokens);
+constexpr auto kRpm = static_cast<std::size_t>(RateLimit::requests);
+constexpr auto kItpm = static_cast<std::size_t>(RateLimit::input_tokens);
+constexpr auto kOtpm = static_cast<std::size_t>(RateLimit::output_tokens);
+
+/// Weight of an output token where only output is limited: large enough that the input beside it does not count.
+constexpr double kOutputOnly = 1e6;
+
+}  // namespace
+
+void MinuteWindow::advance(Instant now) {
+  const std::int64_t second = floor_div(nanos(now), nanos(kSecond));
+  if (second <= second_) return;
+  const std::int64_t gone = std::min(second - second_, kBins);
+  for (std::int64_t i = 1; i <= gone; ++i) {
+    Counts& bin = bins_[static_cast<std::size_t>((second - gone + i) % kBins)];
+    for (std::size_t k = 0; k < kRateLimits; ++k) sum_[k] -= bin[k];
+    bin = {};
+  }
+  second_ = second;
+}
+
+void MinuteWindow::add(Instant now, const Counts& counts) {
+  advance(now);
+  Counts& bin = bins_[static_cast<std::size_t>(second_ % kBins)];
+  for (std::size_t k = 0; k < kRateLimits; ++k) bin[k] += counts[k], sum_[k] += counts[k];
+}
+
+void MinuteWindow::correct(Instant then, Instant now, const Counts& difference) {
+  advance(now);
+  const std::int64_t second = floor_div(nanos(then), nanos(kSecond));
+  if (second <= second_ - kBins || second > second_) return;
+  Counts& bin = bins_[static_cast<std::size_t>(second % kBins)];
+  for (std::size_t k = 0; k < kRateLimits; ++k) bin[k] += difference[k], sum_[k] += difference[k];
+}
+
+Occupancy::Occupancy(const Snapshot& snapshot, Live& live)
+    : snapshot_(&snapshot), holds_(snapshot.offers().size()), stations_(snapshot.fleet().destinations.size()) {
+  const Fleet& fleet = snapshot.fleet();
+  for (std::uint32_t i = 0; i < holds_.size(); ++i)
+    stations_[snapshot.offers()[i].destination.value].offers.push_back(OfferId{i});
+  for (std::uint32_t d = 0; d < stations_.size(); ++d) {
+    Station& station = stations_[d];
+    const Destination& destination = fleet.destinations[d];
+    for (const OfferId o : station.offers) {
+      const Offer& offer = snapshot[o];
+      if (offer.profile) {
+        station.queues = true;
+        holds_[o.value].replicas = destination.units.units * offer.replicas_per_unit;
+      }
+      // One bucket per block: each model fills it in its own weighted tokens, here in shares.
+      if (!station.meter && (offer.serving->ptu || offer.serving->gsu)) {
+        const CommitmentMeter whole =
+            offer.serving->ptu ? CommitmentMeter(*offer.serving->ptu) : CommitmentMeter(*offer.serving->gsu);
+        if (whole.capacity() > 0.0)
+          station.meter.emplace(whole.rate() / whole.capacity(), from_seconds(whole.capacity() / whole.rate()));
+      }
+    }
+    station.windows = destination.tier == Tier::payg;
+    if (station.windows && !destination.unlimited)
+      limit(DestinationId{d},
+            {static_cast<double>(destination.rpm.value_or(0)), static_cast<double>(destination.tpm.value_or(0)), 0, 0},
+            live);
+  }
+}
+
+std::int64_t Occupancy::held(const Claim& claim) {
+  return std::int64_t{claim.prompt} + static_cast<std::int64_t>(claim.output_p90 + 0.5);
+}
+
+MinuteWindow::Counts Occupancy::rated(const Claim& claim, std::int64_t output, std::int64_t cached) {
+  return {1, claim.prompt + output, std::max<std::int64_t>(claim.prompt - cached, 0), output};
+}
+
+double Occupancy::metered(const Claim& claim, double output, std::int64_t cached, const Live& live) const {
+  const std::size_t o = claim.offer.value;
+  const double uncached = static_cast<double>(claim.prompt - cached);
+  return uncached + live.meter_cached[o] * static_cast<double>(cached) + live.meter_output[o] * output;
+}
+
+/// 1 with no decode running; else how much longer a chunk of prompt takes because each step also decodes.
+double Occupancy::decode_slowdown(const Offer& offer, const Hold& hold) const {
+  if (hold.claims == 0) return 1.0;
+  const ServerProfile& p = *offer.profile;
+  const double per_replica = 1.0 / static_cast<double>(hold.replicas);
+  const double batch = hold.claims * per_replica;
+  const double step = p.step_base_s * std::min(batch, 1.0) + p.step_per_sequence_s * batch +
+                      p.step_per_kv_token_s * static_cast<double>(hold.kv_tokens) * per_replica;
+  return 1.0 + step * p.prefill_tokens_per_s / static_cast<double>(std::max<std::int64_t>(p.prefill_chunk, 1));
+}
+
+void Occupancy::show_queues(Instant now, Station& station, bool prefill, Live& live) {
+  double slots = 0.0, kv = 0.0, offered = 0.0;
+  for (const OfferId o : station.offers) {
+    const Hold& hold = holds_[o.value];
+    if (hold.replicas == 0) continue;
+    slots += hold.claims * live.per_unit[kSlots][o.value];
+    kv += static_cast<double>(hold.kv_tokens) * live.per_unit[kKv][o.value];
+    if (!prefill) continue;
+    const Offer& offer = (*snapshot_)[o];
+    const double per_second =
+        decode_slowdown(offer, hold) / (offer.profile->prefill_tokens_per_s * static_cast<double>(hold.replicas));
+    live.per_unit[kPrefill][o.value] = per_second / to_seconds(kPrefillWindow);
+    offered += hold.prefill.per_second(now) * per_second;
+  }
+  for (const OfferId o : station.offers) {
+    live.use[kSlots][o.value] = slots;
+    live.use[kKv][o.value] = kv;
+    if (prefill) live.use[kPrefill][o.value] = offered;
+  }
+}
+
+void Occupancy::show_windows(Station& station, Live& live) {
+  const MinuteWindow::Counts& sum = station.window.sum();
+  std::array<double, kRateLimits> use{};
+  for (std::size_t k = 0; k < kRateLimits; ++k)
+    use[k] = station.caps[k] > 0.0 ? static_cast<double>(sum[k]) / station.caps[k] : 0.0;
+  std::size_t binding = kTpm;
+  for (const std::size_t k : {kItpm, kOtpm})
+    if (station.caps[k] > 0.0 && (use[k] > use[binding] || station.caps[binding] == 0.0)) binding = k;
+  if (binding != station.binding) {
+    station.binding = static_cast<std::uint8_t>(binding);
+    const double weight = binding == kOtpm ? kOutputOnly : 1.0;
+    for (const OfferId o : station.offers) {
+      live.per_unit[kTokensUsed][o.value] = 1.0 / (station.caps[binding] * weight);
+      live.meter_output[o.value] = binding == kItpm ? 0.0 : weight;
+      live.meter_cached[o.value] = binding == kTpm ? 1.0 : 0.0;
+    }
+  }
+  for (const OfferId o : station.offers) {
+    live.use[kTokensUsed][o.value] = use[binding];
+    live.use[kRequestsUsed][o.value] = use[kRpm];
+  }
+}
+
+void Occupancy::show_meter(Instant now, const Station& station, Live& live) {
+  const double level = station.meter->level(now);
+  for (const OfferId o : station.offers) live.use[kTokensUsed][o.value] = level;
+}
+
+double Occupancy::rho(OfferId offer, const Live& live) {
+  double most = 0.0;
+  for (std::size_t r = 0; r < kQueueing; ++r) most = std::max(most, live.use[r][offer.value]);
+  return most;
+}
+
+double Occupancy::share(const Claim& claim, const Live& live) const {
+  const std::size_t o = claim.offer.value;
+  const double uncached = static_cast<double>(claim.prompt - claim.cached);
+  return std::max({live.per_unit[kSlots][o], live.per_unit[kKv][o] * static_cast<double>(held(claim)),
+                   live.per_unit[kPrefill][o] * uncached});
+}
+
+double Occupancy::meter_level(DestinationId d, Instant now) const {
+  const Station& station = stations_[d.value];
+  return station.meter ? station.meter->level(now) : 0.0;
+}
+
+void Occupancy::admit(Instant now, Claim& claim, Live& live) {
+  const Offer& offer = (*snapshot_)[claim.offer];
+  Station& station = stations_[offer.destination.value];
+  Hold& hold = holds_[claim.offer.value];
+  ++hold.claims;
+  if (station.queues) {
+    hold.kv_tokens += held(claim);
+    hold.prefill.add(now, static_cast<double>(claim.prompt - claim.cached));
+    show_queues(now, station, true, live);
+    claim.rho = rho(claim.offer, live);
+  }
+  if (station.meter) {
+    const double estimate = metered(claim, claim.output_p90, claim.cached, live);
+    if (station.meter->admit(now, estimate * live.per_unit[kTokensUsed][claim.offer.value]))
+      claim.meter_estimate = estimate;
+    show_meter(now, station, live);
+  }
+  if (station.windows) {
+    station.window.add(now, rated(claim, static_cast<std::int64_t>(claim.output_p90 + 0.5), claim.cached));
+    show_windows(station, live);
+  }
+}
+
+void Occupancy::release(Instant now, const Claim& claim, std::int64_t output, std::int64_t cached, Live& live) {
+  Station& station = stations_[(*snapshot_)[claim.offer].destination.value];
+  Hold& hold = holds_[claim.offer.value];
+  ACE_CHECK(hold.claims > 0, "a claim was given back twice");
+  --hold.claims;
+  if (station.queues) {
+    hold.kv_tokens -= held(claim);
+    show_queues(now, station, false, live);
+  }
+  if (station.meter && claim.meter_estimate > 0.0) {
+    const double share = live.per_unit[kTokensUsed][claim.offer.value];
+    station.meter->reconcile(now, claim.meter_estimate * share,
+                             metered(claim, static_cast<double>(output), cached, live) * share);
+    show_meter(now, station, live);
+  }
+  if (station.windows) {
+    const MinuteWindow::Counts booked = rated(claim, static_cast<std::int64_t>(claim.output_p90 + 0.5), claim.cached);
+    MinuteWindow::Counts difference = rated(claim, output, cached);
+    for (std::size_t k = 0; k < kRateLimits; ++k) difference[k] -= booked[k];
+    station.window.correct(claim.at, now, difference);
+    show_windows(station, live);
+  }
+}
+
+void Occupancy::decay(Instant now, Live& live) {
+  for (Station& station : stations_) {
+    if (station.queues) show_queues(now, station, true, live);
+    if (station.meter) show_meter(now, station, live);
+    if (station.windows) {
+      station.window.advance(now);
+      show_windows(station, live);
+    }
+  }
+}
+
+void Occupancy::units(Instant now, DestinationId destination, std::int64_t running_units, Live& live) {
+  live.size_to(*snapshot_, destination, running_units);
+  Station& station = stations_[destination.value];
+  for (const OfferId o : station.offers) holds_[o.value].replicas = running_units * (*snapshot_)[o].replicas_per_unit;
+  if (station.queues) show_queues(now, station, true, live);
+  if (station.windows) limit(destination, station.caps, live);
+}
+
+void Occupancy::limit(DestinationId destination, const RateCaps& caps, Live& live) {
+  Station& station = stations_[destination.value];
+  station.caps = caps;
+  for (const OfferId o : station.offers) {
+    live.per_unit[kRequestsUsed][o.value] = caps[kRpm] > 0.0 ? 1.0 / caps[kRpm] : 0.0;
+    live.per_unit[kTokensUsed][o.value] = caps[kTpm] > 0.0 ? 1.0 / caps[kTpm] : 0.0;
+    live.meter_output[o.value] = live.meter_cached[o.value] = 1.0;
+  }
+  station.binding = static_cast<std::uint8_t>(kTpm);
+  show_windows(station, live);
+}
+
+}  // namespace ace

@@ -1,0 +1,104 @@
+#pragma once
+/// What is in use at each destination, as a gateway can know it: its own claims, their KV, the prefill it offered, the
+/// provider's meter and rate windows. Writes `Live.use` and `Live.per_unit`.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/statistics.h"
+#include "core/time.h"
+#include "dispatch/belief.h"
+#include "dispatch/live.h"
+#include "dispatch/snapshot.h"
+
+namespace ace {
+
+/// Counts over the last minute in one-second bins: exact integers, O(1) per event. The four counts that providers
+/// limit.
+class MinuteWindow {
+ public:
+  using Counts = std::array<std::int64_t, kRateLimits>;  ///< by RateLimit
+  /// Forgets what is older than 60 s.
+  void advance(Instant now);
+  void add(Instant now, const Counts& counts);
+  /// Corrects what was added at `then`, if that is still inside the window.
+  void correct(Instant then, Instant now, const Counts& difference);
+  [[nodiscard]] const Counts& sum() const { return sum_; }
+
+ private:
+  static constexpr std::int64_t kBins = 60;
+  std::array<Counts, kBins> bins_{};
+  Counts sum_{};
+  std::int64_t second_ = 0;
+};
+
+/// Caps per minute of one API, by RateLimit; 0 = none known.
+using RateCaps = std::array<double, kRateLimits>;
+
+/// Shares of a destination's resources, shared by all its offers.
+///
+///   prefill   offered prefill tokens/s (10 s average) over what the engine can prefill after decode's share:
+///             rate / (1 + step(b, kv) x rate / chunk) tokens/s per replica with b sequences running
+///   slots     claims / (batch_max x replicas running)
+///   kv        (prompt + p90 output) of all claims / (kv_tokens_max x replicas running)
+///   tokens    the binding one of the TPM, ITPM and OTPM windows (payg), or the level of the commitment's meter
+///   requests  the RPM window
+///
+/// Counts are integers, so nothing drifts; shares are recomputed, never accumulated. O(offers of the destination) per
+/// event, no allocation.
+class Occupancy {
+ public:
+  Occupancy(const Snapshot& snapshot, Live& live);
+
+  /// Books a claim and fills its `meter_estimate` and `rho`.
+  void admit(Instant now, Claim& claim, Live& live);
+  /// Frees a claim and reconciles what it was booked at with what it used.
+  void release(Instant now, const Claim& claim, std::int64_t output, std::int64_t cached, Live& live);
+  /// Lets averages decay, windows slide and meters drain. Called on a 100 ms grid.
+  void decay(Instant now, Live& live);
+  void units(Instant now, DestinationId destination, std::int64_t running_units, Live& live);
+  /// The caps that the rate windows are held against.
+  void limit(DestinationId destination, const RateCaps& caps, Live& live);
+
+  [[nodiscard]] const MinuteWindow::Counts& minute(DestinationId d) const { return stations_[d.value].window.sum(); }
+  [[nodiscard]] std::uint32_t in_flight(OfferId offer) const { return holds_[offer.value].claims; }
+  [[nodiscard]] std::int64_t replicas(OfferId offer) const { return holds_[offer.value].replicas; }
+  [[nodiscard]] std::span<const OfferId> offers(DestinationId d) const { return stations_[d.value].offers; }
+  /// What one claim takes of the queueing resource it takes most of.
+  [[nodiscard]] double share(const Claim& claim, const Live& live) const;
+  /// Largest queueing utilization at the offer's destination.
+  [[nodiscard]] static double rho(OfferId offer, const Live& live);
+  /// Of the commitment; 0 where there is none.
+  [[nodiscard]] double meter_level(DestinationId d, Instant now) const;
+
+ private:
+  struct Hold {  // by offer
+    std::uint32_t claims = 0;
+    std::int64_t kv_tokens = 0;
+    std::int64_t replicas = 0;
+    RateEwma prefill{kPrefillWindow};
+  };
+  struct Station {  // by destination
+    std::vector<OfferId> offers;
+    bool queues = false;                   ///< GPUs
+    bool windows = false;                  ///< rate limits
+    std::optional<CommitmentMeter> meter;  ///< in shares of the bucket
+    MinuteWindow window;
+    RateCaps caps{};
+    std::uint8_t binding = 1;  ///< RateLimit shown in the `tokens` column
+  };
+  [[nodiscard]] double decode_slowdown(const Offer& offer, const Hold& hold) const;
+  [[nodiscard]] static std::int64_t held(const Claim& claim);
+  [[nodiscard]] static MinuteWindow::Counts rated(const Claim& claim, std::int64_t output, std::int64_t cached);
+  void show_queues(Instant now, Station& station, bool prefill, Live& live);
+  void show_windows(Station& station, Live& live);
+  void show_meter(Instant now, const Station& station, Live& live);
+  [[nodiscard]] double metered(const Claim& claim, double output, std::int64_t cached, const Live& live) const;
+
+  const Snapshot* snapshot_;
+  std::vector<Hold> holds_;
+  std::vector<Station> stations_;
+};
+
+}  // namespace ace
