@@ -1,0 +1,106 @@
+#pragma once
+/// The world of a replay: what really happens at each destination. The dispatcher never looks inside. ECONOMICS 12.
+#include <cstdint>
+#include <optional>
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "core/rng.h"
+#include "dispatch/dispatch.h"
+#include "replay/server.h"
+#include "replay/winner_tree.h"
+
+namespace ace {
+
+/// An attempt as it arrives at a destination.
+struct Work {
+  OfferId offer;
+  std::uint32_t flight = 0;
+  std::int32_t prompt = 0, output = 0, max_output = 0;
+  std::int32_t logged_cached = 0;         ///< what the log saw cached, where the trace has no prefix blocks
+  std::span<const std::uint32_t> blocks;  ///< prefix blocks
+};
+
+class Plant {
+ public:
+  struct Options {
+    double slowdown = 1.0;  ///< of GPU servers against their profile
+    Tokens block_tokens{512};
+  };
+  Plant(const Snapshot& fleet, const Options& options, const Rng& rng, Instant start);
+
+  struct Answer {
+    bool accepted = false;
+    Rejection why = Rejection::throttled;  ///< if not accepted: known at once
+    Duration retry_after{0};
+    std::int32_t cached = 0;  ///< prompt tokens found in the destination's prefix cache
+    OfferId billed_as;        ///< differs from the offer after native spillover
+  };
+  Answer offer(Instant now, const Work& work);
+
+  struct Event {
+    enum class Kind : std::uint8_t { none, first_token, finished, failed, lost } kind = Kind::none;
+    std::uint32_t flight = 0;
+    Instant at{};
+    Instant first_token{};      ///< of a finished API call
+    std::int64_t produced = 0;  ///< output tokens of a lost attempt
+  };
+  /// When something happens next; the far future if nothing will.
+  [[nodiscard]] Instant next() const;
+  Event fire();
+
+  /// Runs this many units from now on. Units beyond the count take nothing new and finish what they have.
+  void set_units(Instant now, DestinationId destination, std::int64_t units);
+  /// The units that are draining are gone: what still ran on them is lost.
+  std::vector<Event> take_away(Instant now, DestinationId destination);
+  /// Time-averaged share of the destination's capacity in use since the start, in [0, 1].
+  [[nodiscard]] double used_share(Instant now, DestinationId destination);
+
+ private:
+  struct Pool {             // owned, spot, on-demand
+    std::size_t first = 0;  // into servers_
+    std::size_t replicas_max = 0, replicas = 0;
+    std::size_t replicas_per_unit = 1;
+    double capacity_seconds = 0.0;  // integral of running replicas
+    double changed = 0.0;
+  };
+  struct Api {  // reserved, payg
+    std::optional<CommitmentMeter> tokens, requests;
+    std::vector<double> ttft_s, tpot_s;  // equally likely values: the declared distribution as a table
+    double error_rate = 0.0;
+    double used = 0.0;  // weighted tokens admitted
+  };
+  struct ApiEvent {
+    double at;
+    std::uint32_t flight;
+    bool failed;
+    bool operator<(const ApiEvent& other) const { return at != other.at ? at > other.at : flight > other.flight; }
+  };
+  struct InFlight {
+    double first_token = 0.0, estimate = 0.0, actual = 0.0;
+    OfferId offer;
+  };
+  [[nodiscard]] double seconds(Instant t) const { return to_seconds(t - start_); }
+  [[nodiscard]] Instant at(double s) const { return start_ + from_seconds(s); }
+  [[nodiscard]] std::int32_t cached_tokens(const Work& work, Instant now);
+  void touch(std::size_t server) { tree_.set(server, servers_[server].next()); }
+  InFlight& in_flight(std::uint32_t flight);
+  Answer offer_server(Instant now, const Work& work, DestinationId destination);
+  Answer offer_api(Instant now, const Work& work, DestinationId destination);
+
+  const Snapshot* fleet_;
+  Options options_;
+  Instant start_;
+  Rng rng_;
+  std::vector<Pool> pools_;  // by destination
+  std::vector<Api> apis_;    // by destination
+  std::vector<Server> servers_;
+  std::vector<DestinationId> server_of_;  // server -> destination
+  WinnerTree tree_;
+  std::priority_queue<ApiEvent> api_events_;
+  std::vector<InFlight> in_flight_;
+  std::vector<PrefixIndex> caches_;  // by destination
+};
+
+}  // namespace ace

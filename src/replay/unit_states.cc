@@ -1,0 +1,235 @@
+#include "replay/unit_states.h"
+
+#include <algorithm>
+
+namespace ace {
+namespace {
+
+Instant next_minute(Instant t) { return instant((floor_div(nanos(t), nanos(kMinute)) + 1) * nanos(kMinute)); }
+
+/// Energy of a constant load over [from, to) at the booked hourly prices. Watts are physics; the amount becomes money
+/// here.
+Usd energy_cost(const Electricity& electricity, double watts, Instant from, Instant to) {
+  double dollars = 0.0;
+  for (Instant t = from; t < to;) {
+    const Instant hour_end = instant((hour_of(t) + 1) * nanos(kHour));
+    const Instant end = std::min(hour_end, to);
+    const double kwh = watts * electricity.pue * to_seconds(end - t) / 3.6e6;
+    dollars += kwh * (static_cast<double>(electricity.booked(t).nano) * 1e-9);
+    t = end;
+  }
+  return usd_from_physics(dollars).value();
+}
+
+/// price x time / hour, exactly, rounded half away from zero.
+Usd pro_rata(Usd hourly, std::int64_t units, Duration time) {
+  const int128 nano = divide_half_away(int128{hourly.nano} * units * nanos(time), nanos(kHour));
+  return Usd{static_cast<std::int64_t>(nano)};
+}
+
+std::int64_t owned_units(const UnitPlan& plan) {
+  std::int64_t most = plan.units;
+  for (const auto& window : plan.schedule) most = std::max(most, window.units);
+  if (plan.reactive) most = std::max(most, plan.reactive->units_max);
+  return most;
+}
+
+}  // namespace
+
+UnitStates::UnitStates(const Snapshot& fleet, const Rng& rng)
+    : fleet_(&fleet), pools_(fleet.fleet().destinations.size()) {
+  for (std::size_t i = 0; i < pools_.size(); ++i) {
+    const Destination& d = fleet.fleet().destinations[i];
+    pools_[i].gpu = d.tier == Tier::owned || d.tier == Tier::spot || d.tier == Tier::on_demand;
+    pools_[i].rented = d.rental.has_value();
+    pools_[i].rng = rng.split("units").split(d.name);
+  }
+}
+
+std::int64_t UnitStates::scheduled(const UnitPlan& plan, Instant t) const {
+  if (plan.schedule.empty()) return plan.units;
+  const std::int64_t day = day_of(t);
+  const auto weekday = static_cast<unsigned>(((day + 3) % 7 + 7) % 7);  // 1970-01-01 was a Thursday; Monday = 0
+  const auto minute = static_cast<int>((nanos(t) - day * nanos(kDay)) / nanos(kMinute));
+  for (const ScheduleWindow& window : plan.schedule)
+    if ((window.days >> weekday & 1U) != 0 && minute >= window.from_minute && minute < window.to_minute)
+      return window.units;
+  return plan.units;
+}
+
+void UnitStates::start_unit(Pool& pool, Instant now, Duration delay) {
+  pool.up.push_back(pool.units.size());
+  pool.units.push_back({now, now + delay, Instant::max()});
+}
+
+void UnitStates::stop_unit(Pool& pool, Instant now) {  // the youngest first: the oldest have the longest warm caches
+  pool.units[pool.up.back()].released = now;
+  pool.up.pop_back();
+  pool.last_down = now;
+}
+
+UnitStates::Step UnitStates::settle(std::size_t destination, Instant now, const char* cause) {
+  Pool& pool = pools_[destination];
+  pool.running =
+      std::count_if(pool.up.begin(), pool.up.end(), [&](std::size_t u) { return pool.units[u].ready <= now; });
+  return {DestinationId{static_cast<std::uint32_t>(destination)}, pool.running, false, cause};
+}
+
+std::vector<UnitStates::Step> UnitStates::start(Instant now) {
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i < pools_.size(); ++i) {
+    if (!pools_[i].gpu) continue;
+    const UnitPlan& plan = fleet_->fleet().destinations[i].units;
+    std::int64_t units = scheduled(plan, now);
+    if (plan.reactive) units = std::clamp(units, plan.reactive->units_min, plan.reactive->units_max);
+    for (std::int64_t u = 0; u < units; ++u) start_unit(pools_[i], now, Duration{0});
+    steps.push_back(settle(i, now, "fleet file"));
+  }
+  plan_next(now);
+  return steps;
+}
+
+void UnitStates::plan_next(Instant now) {
+  next_ = Instant::max();
+  for (std::size_t i = 0; i < pools_.size(); ++i) {
+    const Pool& pool = pools_[i];
+    if (!pool.gpu) continue;
+    const Destination& d = fleet_->fleet().destinations[i];
+    const bool moves = !d.units.schedule.empty() || d.units.reactive ||
+                       (d.rental && (d.rental->hazard_per_hour > 0.0 || !d.rental->availability.values.empty()));
+    if (moves) next_ = std::min(next_, next_minute(now));
+    for (const std::size_t u : pool.up)
+      if (pool.units[u].ready > now) next_ = std::min(next_, pool.units[u].ready);
+    for (const Instant end : pool.take_away) next_ = std::min(next_, end);
+  }
+}
+
+std::vector<UnitStates::Step> UnitStates::tick(Instant now, const std::vector<Load>& load) {
+  std::vector<Step> steps;
+  const bool minute = nanos(now) % nanos(kMinute) == 0;
+  for (std::size_t i = 0; i < pools_.size(); ++i) {
+    Pool& pool = pools_[i];
+    if (!pool.gpu) continue;
+    const Destination& d = fleet_->fleet().destinations[i];
+    const auto ended =
+        std::remove_if(pool.take_away.begin(), pool.take_away.end(), [&](Instant end) { return end <= now; });
+    if (ended != pool.take_away.end()) {
+      pool.take_away.erase(ended, pool.take_away.end());
+      steps.push_back({DestinationId{static_cast<std::uint32_t>(i)}, pool.running, true, "eviction"});
+    }
+    const std::int64_t before = pool.running;
+    const char* cause = "schedule";
+    if (minute) {
+      if (d.rental && !pool.up.empty()) {  // the market takes units away: notice now, loss after it
+        std::int64_t taken = 0;
+        if (!d.rental->availability.values.empty()) {
+          taken = std::max<std::int64_t>(
+              0, static_cast<std::int64_t>(pool.up.size()) - static_cast<std::int64_t>(d.rental->availability.at(now)));
+        } else {
+          for (std::size_t u = 0; u < pool.up.size(); ++u)
+            taken += pool.rng.chance(d.rental->hazard_per_hour / 60.0) ? 1 : 0;
+        }
+        for (std::int64_t u = 0; u < taken && !pool.up.empty(); ++u) {
+          stop_unit(pool, now + d.rental->notice);
+          pool.take_away.push_back(now + d.rental->notice);
+          cause = "eviction";
+        }
+      }
+      const auto up = static_cast<std::int64_t>(pool.up.size());
+      const std::int64_t had = d.rental && !d.rental->availability.values.empty()
+                                   ? static_cast<std::int64_t>(d.rental->availability.at(now))
+                                   : up + 1;
+      if (d.units.reactive) {
+        const ReactivePolicy& policy = *d.units.reactive;
+        const bool rested = pool.last_down == Instant::min() || now - pool.last_down >= policy.min_down;
+        if ((load[i] >= policy.up_at || up < policy.units_min) && up < policy.units_max && rested && had > up) {
+          start_unit(pool, now, policy.start_delay);
+        } else if (load[i] < policy.down_at && up > policy.units_min &&
+                   now - pool.units[pool.up.back()].requested >= policy.min_up) {
+          stop_unit(pool, now);
+        }
+        if (cause[0] == 's') cause = "reactive";
+      } else {
+        const std::int64_t wanted = std::min(scheduled(d.units, now), had);
+        for (std::int64_t u = up; u < wanted; ++u) start_unit(pool, now, Duration{0});
+        for (std::int64_t u = up; u > wanted && !pool.up.empty(); --u) stop_unit(pool, now);
+      }
+    }
+    const Step step = settle(i, now, cause);
+    if (step.running != before) steps.push_back(step);
+  }
+  plan_next(now);
+  return steps;
+}
+
+std::vector<event::FixedCost> UnitStates::fixed_cost(Instant from, Instant to) const {
+  using Kind = event::FixedCost::Kind;
+  const Fleet& fleet = fleet_->fleet();
+  std::vector<event::FixedCost> costs;
+  for (std::size_t i = 0; i < pools_.size(); ++i) {
+    const Destination& d = fleet.destinations[i];
+    const DestinationId id{static_cast<std::uint32_t>(i)};
+    const Pool& pool = pools_[i];
+    if (d.tier == Tier::owned && d.amortization_hourly != Usd{})
+      costs.push_back({Kind::amortization, id, from, to, owned_units(d.units),
+                       pro_rata(d.amortization_hourly, owned_units(d.units), to - from)});
+    if (d.tier == Tier::reserved && d.commitment_hourly != Usd{})
+      costs.push_back({Kind::commitment, id, from, to, 1, pro_rata(d.commitment_hourly, 1, to - from)});
+    double watts_idle = 0.0;
+    for (const Offer& offer : fleet_->offers())
+      if (offer.destination == id && offer.profile && watts_idle == 0.0)
+        watts_idle = offer.profile->watts_idle * static_cast<double>(d.replicas_per_unit());
+    Usd power{};
+    Usd rent{};
+    std::int64_t started = 0;
+    for (const Unit& unit : pool.units) {
+      const Instant begin = std::max(unit.requested, from);
+      const Instant end = std::min(unit.released, to);
+      if (begin >= end) continue;
+      ++started;
+      if (d.tier == Tier::owned) power += energy_cost(fleet.electricity, watts_idle, begin, end);
+      if (d.rental) {
+        const std::int64_t step = std::max<std::int64_t>(nanos(d.rental->increment), 1);
+        const std::int64_t steps = (nanos(end - begin) + step - 1) / step;
+        for (std::int64_t s = 0; s < steps; ++s) {
+          Usd hourly = d.rental->hourly;
+          if (!d.rental->hourly_series.empty()) {
+            const std::int64_t at = hour_of(begin + Duration{s * step}) - d.rental->series_first_hour;
+            const auto last = static_cast<std::int64_t>(d.rental->hourly_series.size()) - 1;
+            hourly = d.rental->hourly_series[static_cast<std::size_t>(std::clamp<std::int64_t>(at, 0, last))];
+          } else if (s == 0) {
+            rent += pro_rata(hourly, 1, Duration{step * steps});
+            break;
+          }
+          rent += pro_rata(hourly, 1, Duration{step});
+        }
+      }
+    }
+    if (power != Usd{}) costs.push_back({Kind::idle_power, id, from, to, started, power});
+    if (rent != Usd{}) costs.push_back({Kind::rental, id, from, to, started, rent});
+  }
+  Usd hosts{};
+  if (fleet.policies.cache_hosts_hourly) hosts += pro_rata(*fleet.policies.cache_hosts_hourly, 1, to - from);
+  if (fleet.policies.gateway_hosts_hourly) hosts += pro_rata(*fleet.policies.gateway_hosts_hourly, 1, to - from);
+  if (hosts != Usd{}) costs.push_back({Kind::hosts, DestinationId{}, from, to, 1, hosts});
+  return costs;
+}
+
+std::vector<event::GpuBooking> UnitStates::bookings(Instant from, Instant to) const {
+  std::vector<event::GpuBooking> all;
+  for (std::size_t i = 0; i < pools_.size(); ++i) {
+    const Destination& d = fleet_->fleet().destinations[i];
+    for (std::size_t u = 0; u < pools_[i].units.size(); ++u) {
+      const Unit& unit = pools_[i].units[u];
+      const std::int64_t start = nanos(std::max(unit.requested, from)) / 1'000'000;
+      const std::int64_t end = nanos(std::min(unit.released, to)) / 1'000'000;
+      if (start >= end) continue;
+      for (std::int64_t g = 0; g < d.gpus_per_unit; ++g)
+        all.push_back(
+            {event::GpuBooking::Use::served, d.name + "/" + std::to_string(u) + "/" + std::to_string(g), start, end});
+    }
+  }
+  return all;
+}
+
+}  // namespace ace

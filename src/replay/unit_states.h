@@ -1,0 +1,60 @@
+#pragma once
+/// Which units run when, and what they cost whether used or not: fleet file, schedule, reactive policy, spot market.
+#include <cstdint>
+#include <vector>
+
+#include "core/rng.h"
+#include "spine/spine.h"
+
+namespace ace {
+
+class UnitStates {
+ public:
+  UnitStates(const Snapshot& fleet, const Rng& rng);
+
+  /// How loaded a destination is, as the dispatcher believes: largest queueing share over its knee.
+  using Load = double;
+
+  struct Step {
+    DestinationId destination;
+    std::int64_t running = 0;  ///< units that take requests from now on
+    bool gone = false;         ///< what drains there is lost now
+    const char* cause = "";
+  };
+  /// Units at the start of the run. The clock starts here.
+  std::vector<Step> start(Instant now);
+  /// The next moment at which something may change: whole minutes, or the end of a start-up or of a notice.
+  [[nodiscard]] Instant next() const { return next_; }
+  /// Changes at `now`, which is next(). @param load by destination
+  std::vector<Step> tick(Instant now, const std::vector<Load>& load);
+  /// All fixed cost of [from, to]: amortization, idle power, commitments, rentals with their increments, hosts.
+  [[nodiscard]] std::vector<event::FixedCost> fixed_cost(Instant from, Instant to) const;
+  /// Running stretches of each GPU as bookings.
+  [[nodiscard]] std::vector<event::GpuBooking> bookings(Instant from, Instant to) const;
+  [[nodiscard]] std::int64_t running(DestinationId destination) const { return pools_[destination.value].running; }
+
+ private:
+  struct Unit {
+    Instant requested{}, ready{}, released = Instant::max();  ///< billed over [requested, released)
+  };
+  struct Pool {
+    bool gpu = false, rented = false;
+    std::int64_t running = 0;
+    std::vector<Unit> units;      ///< every unit ever started
+    std::vector<std::size_t> up;  ///< positions in `units` that run or start
+    Instant last_down = Instant::min();
+    std::vector<Instant> take_away;  ///< ends of notices
+    Rng rng{0, ""};
+  };
+  [[nodiscard]] std::int64_t scheduled(const UnitPlan& plan, Instant t) const;
+  void start_unit(Pool& pool, Instant now, Duration delay);
+  void stop_unit(Pool& pool, Instant now);
+  Step settle(std::size_t destination, Instant now, const char* cause);
+  void plan_next(Instant now);
+
+  const Snapshot* fleet_;
+  std::vector<Pool> pools_;
+  Instant next_ = Instant::max();
+};
+
+}  // namespace ace
