@@ -113,6 +113,20 @@ struct ContextTier {
 enum class Grade : std::uint8_t { measured, modelled, assumed };
 std::string_view name_of(Grade grade);
 
+/// A price that no unit of `Usage` counts (tools, storage, resolutions), kept under the list's own name, e.g.
+/// "file_search_cost_per_1k_calls" or "search_context_cost_per_query.search_context_size_low".
+struct NamedPrice {
+  std::string name;
+  UsdPerMtok price;  ///< nano-USD per million of whatever the name says
+  friend bool operator==(const NamedPrice&, const NamedPrice&) = default;
+};
+/// A factor on the whole price that the caller may choose, e.g. "fast" = 6,000,000 ppm.
+struct NamedFactor {
+  std::string name;
+  std::int64_t ppm = 1'000'000;
+  friend bool operator==(const NamedFactor&, const NamedFactor&) = default;
+};
+
 /// One entry of a price list.
 struct PriceRow {
   std::string key;                 ///< as in the list, e.g. "together_ai/llama-3.3-70b"
@@ -125,8 +139,12 @@ struct PriceRow {
   std::optional<Tokens> context_max, output_max;  ///< the list's limits
   std::optional<Tokens> cache_min;                ///< least prefix that its prompt cache keeps
   std::optional<std::int64_t> rpm, tpm;
-  std::string deprecation_date;  ///< YYYY-MM-DD or empty
-  std::string source, as_of;     ///< where and when the figures were published
+  std::string deprecation_date;      ///< YYYY-MM-DD or empty
+  std::string source, as_of;         ///< where and when the figures were published
+  std::string valid_from, valid_to;  ///< YYYY-MM-DD, UTC, from inclusive and to exclusive; empty = open
+  std::string accept_delta;          ///< the reason why a change above 10x is meant
+  std::vector<NamedPrice> other;     ///< sorted by name
+  std::vector<NamedFactor> factors;  ///< sorted by name
   friend bool operator==(const PriceRow&, const PriceRow&) = default;
 };
 
@@ -134,7 +152,8 @@ struct PriceRow {
 /// femto-dollars, uplift included, then rounded half away from zero to a nano-dollar, once.
 ///
 /// Classes a provider does not price apart fall back when the list is read: cached_input and cache_write to input,
-/// cache_write_1h to cache_write, reasoning to output; every other unit stands alone.
+/// cache_write_1h to cache_write, reasoning to output; every other unit stands alone. A service tier or a long-context
+/// tier that a list does not price apart has the prices of the tier below it.
 /// @param uplift_ppm 1 to 10,000,000; 1,000,000 for none
 /// @return unpriced naming the unit if a counted unit has no price, out_of_range if it does not fit, if a count is
 ///         negative or if the surcharge is outside its bounds.
@@ -144,10 +163,11 @@ Result<Usd> price_of(const Usage& usage, const PriceRow& row, ServiceTier servic
 /// The rates that apply to a request with this prompt context.
 const Rates& rates_for(const PriceRow& row, Tokens prompt_context, ServiceTier service);
 
-/// A finding about a price list: an error stops, a warning is listed.
+/// A finding about a price list: an error stops the row, a warning is listed.
 struct PriceFinding {
   bool error = false;
   std::string row, field, what;
+  friend bool operator==(const PriceFinding&, const PriceFinding&) = default;
 };
 
 /// A price list, sorted by key; PriceId indexes `rows`.
@@ -167,9 +187,12 @@ enum class PriceDialect : std::uint8_t {
 };
 
 /// Reads a price list in the community's JSON shape in full; numbers are taken from their text as decimals.
-/// Rows with an error are left out of the book (so they are unpriced) and named in the findings.
+/// Rows with an error are left out of the book (so they are unpriced) and named in the findings; a row without any
+/// price is kept, its rates empty. In our own dialect a key may hold a list of rows with `valid_from` and `valid_to`:
+/// the one that holds on `on` is taken; overlaps are errors, and a day in no interval is unpriced, never free.
+/// @param on YYYY-MM-DD; empty = the latest version
 /// @return bad_input if the document as a whole cannot be read.
-Result<PriceReading> parse_prices(std::string_view json, PriceDialect dialect);
+Result<PriceReading> parse_prices(std::string_view json, PriceDialect dialect, std::string_view on = {});
 
 /// One line per difference: rows added and removed, prices changed with their ratio; sorted by key.
 struct PriceChange {
@@ -179,5 +202,9 @@ struct PriceChange {
   double ratio = 0.0;         ///< after / before, 0 where one is missing or zero
 };
 std::vector<PriceChange> diff_prices(const PriceBook& before, const PriceBook& after);
+
+/// Prices that moved by more than ten times in either direction, which is how a per-thousand figure in a per-million
+/// field looks: an error each, unless the new row says why in `accept_delta`.
+std::vector<PriceFinding> implausible_changes(const PriceBook& before, const PriceBook& after);
 
 }  // namespace ace
