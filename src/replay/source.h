@@ -56,6 +56,8 @@ class RequestSource {
   /// "Azure LLM inference CSV", for the report.
   [[nodiscard]] virtual std::string format() const = 0;
   [[nodiscard]] virtual std::vector<SkippedRows> skipped() const { return {}; }
+  /// What was read but deserves a look (sorted rows, clamped times, aggregated input), as sentences for the report.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
   /// Share of the input consumed so far, in [0, 1], for progress; negative if unknown.
   [[nodiscard]] virtual double progress() const { return -1.0; }
 };
