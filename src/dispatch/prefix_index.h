@@ -10,13 +10,16 @@
 
 namespace ace {
 
+/// An open-addressing table of block keys with the order of last use threaded through it. O(1) per block,
+/// deterministic. Memory: at most 44 bytes per block of `blocks_max` (24 a node, 4 to 8 a table slot, and half as much
+/// again while either grows), and no more than twice what the blocks seen so far need.
 class PrefixIndex {
  public:
   struct Rules {
-    Tokens block{512};       ///< prompt tokens per block of the stream
-    Tokens min_prefix{0};    ///< shorter matches are no hit
-    Tokens granularity{1};   ///< hits are multiples of this many tokens
-    Duration ttl{0};         ///< a block not used for so long is gone; 0 = never
+    Tokens block{512};                 ///< prompt tokens per block of the stream
+    Tokens min_prefix{0};              ///< shorter matches are no hit
+    Tokens granularity{1};             ///< hits are multiples of this many tokens
+    Duration ttl{0};                   ///< a block not used for so long is gone; 0 = never
     std::size_t blocks_max = 1 << 16;  ///< least recently used blocks leave first
   };
   explicit PrefixIndex(const Rules& rules);
@@ -25,9 +28,15 @@ class PrefixIndex {
   PrefixIndex& operator=(PrefixIndex&&) noexcept;
 
   /// Tokens of the unbroken cached prefix of a prompt that consists of these blocks, never more than `prompt`.
-  [[nodiscard]] Tokens matched(std::span<const std::uint32_t> blocks, Tokens prompt, Instant now) const;
-  /// The prompt was computed here: its blocks are cached now, as of `now`. Times do not go back.
-  void insert(std::span<const std::uint32_t> blocks, Instant now);
+  /// @param scope whose cache it is, where one index holds several that share nothing (tenants at a provider)
+  [[nodiscard]] Tokens matched(std::span<const std::uint32_t> blocks, Tokens prompt, Instant now,
+                               std::uint64_t scope = 0) const;
+  /// The prompt was computed here: its blocks are cached now, as of `now`. Times do not go back. The head of a prompt
+  /// counts as used after its tail, so that room is made from the tail and what stays is a prefix.
+  void insert(std::span<const std::uint32_t> blocks, Instant now, std::uint64_t scope = 0);
+  /// Everything is gone: the replicas that held it were stopped or lost.
+  void clear();
+  [[nodiscard]] std::size_t size() const;  ///< blocks held, expired ones included
 
  private:
   struct State;
