@@ -194,11 +194,13 @@ struct Serving {
 struct Destination {
   std::string name;
   Tier tier = Tier::payg;
+  std::uint32_t declared = 0;  ///< position in the file: the order of the status-quo baseline
   ProviderId provider;
   std::string region;
   std::vector<Serving> serving;  ///< sorted by model
   // GPUs (owned, spot, on_demand)
   std::string accelerator, interconnect;
+  double vram_bytes = 0.0;  ///< of one GPU; 0 = no GPU of ours
   std::int64_t gpus_per_unit = 0, tp = 1;
   Precision precision = Precision::bf16;
   UnitPlan units;
@@ -225,6 +227,7 @@ struct Cluster {
     friend bool operator==(const Rack&, const Rack&) = default;
   };
   std::vector<Rack> racks;
+  std::map<std::string, std::string> selector;  ///< labels that a node must carry; never one that matches everything
   std::int64_t healthy_floor_ppm = 800'000;
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
@@ -289,5 +292,14 @@ struct FleetReading {
 /// @param prices additional price map (`--prices`), which the file's own `prices: PATH` entries extend
 FleetReading parse_fleet(std::string_view yaml, const std::string& file, const PriceBook& prices, const ReadText& read,
                          const ReadEnv& env);
+
+/// Whether a changed fleet may replace the running one without a person's word. `held` keeps the old one running.
+struct ReloadVerdict {
+  bool held = false;
+  std::vector<std::string> reasons;  ///< "delta_needs_ack: ..." one per finding, sorted by kind and name
+};
+/// Holds what could empty a fleet or move money by a slip: 30% of the nodes of a cluster or a whole rack gone, a
+/// cluster gone, a healthy floor changed, a price (tokens, energy, amortization, fee, unit-hour) changed or gone.
+ReloadVerdict hold_reload(const Fleet& before, const Fleet& after);
 
 }  // namespace ace

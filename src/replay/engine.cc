@@ -1,0 +1,403 @@
+#include "replay/engine.h"
+
+#include <algorithm>
+
+namespace ace {
+namespace {
+
+constexpr Duration kRetryEvery{50'000'000};  // how often a waiting request looks again
+
+Duration per_token(Duration total, std::int64_t tokens) { return tokens > 1 ? total / (tokens - 1) : Duration{0}; }
+
+bool met(const SloClass& slo, Duration ttft, Duration tpot, Duration total) {
+  return (!slo.ttft || ttft <= *slo.ttft) && (!slo.tpot || tpot <= *slo.tpot) &&
+         (!slo.deadline || total <= *slo.deadline);
+}
+
+}  // namespace
+
+Engine::Engine(const Snapshot& fleet, const Options& options, Sink sink)
+    : fleet_(&fleet),
+      options_(options),
+      sink_(std::move(sink)),
+      ids_(Rng(options.seed, options.stream).split("ids")),
+      belief_(fleet, options.belief),
+      scratch_(fleet),
+      loads_(fleet.fleet().destinations.size()) {}
+
+void Engine::start(Instant now) {
+  running_ = true;
+  started_ = now_ = last_completion_ = now;
+  const Rng rng(options_.seed, options_.stream);
+  plant_.emplace(*fleet_, options_.plant, rng, now);
+  units_.emplace(*fleet_, rng);
+  for (const Destination& d : fleet_->fleet().destinations) {
+    const PromptCache& cache = fleet_->fleet().providers[d.provider.value].cache;
+    const bool gpu = d.tier != Tier::payg && d.tier != Tier::reserved;
+    has_cache_.push_back(gpu || cache.enabled ? 1 : 0);
+    PrefixIndex::Rules rules{.block = options_.plant.block_tokens};
+    if (!gpu) {
+      rules.min_prefix = cache.min_prefix;
+      rules.granularity = cache.block;
+      rules.ttl = cache.ttl;
+    }
+    believed_caches_.emplace_back(rules);
+  }
+  for (const UnitStates::Step& step : units_->start(now)) {
+    plant_->set_units(now, step.destination, step.running);
+    belief_.units(now, step.destination, step.running);
+    if (sink_.units) sink_.units({now, step.destination, 0, step.running, step.cause});
+  }
+}
+
+void Engine::arrive(const Demand& demand) {
+  if (!running_) start(demand.arrival.at);
+  advance(demand.arrival.at);
+  const std::uint32_t number = new_flight();
+  Flight& flight = flights_[number];
+  flight.demand = demand;
+  flight.blocks.assign(demand.arrival.blocks.begin(), demand.arrival.blocks.end());
+  flight.demand.arrival.blocks = flight.blocks;
+  flight.h0 = shadow_cache(flight, now_);
+  if (!dispatch(number, now_)) {
+    if (waiting_.empty()) next_retry_ = now_ + kRetryEvery;
+    waiting_.push_back(number);
+  }
+}
+
+std::uint32_t Engine::new_flight() {
+  if (!free_.empty()) {
+    const std::uint32_t number = free_.back();
+    free_.pop_back();
+    Flight& f = flights_[number];
+    f.failures.clear();
+    f.attempted.clear();
+    f.attempts = 0;
+    f.decided_once = false;
+    f.offer = f.billed_as = OfferId{};
+    return number;
+  }
+  flights_.emplace_back();
+  return static_cast<std::uint32_t>(flights_.size() - 1);
+}
+
+void Engine::advance(Instant to) {
+  while (true) {
+    const Instant plant = plant_->next();
+    const Instant units = units_->next();
+    const Instant soonest = std::min({plant, units, next_retry_});
+    if (soonest > to) break;
+    now_ = std::max(now_, soonest);
+    if (soonest == plant) {
+      happen(plant_->fire());
+    } else if (soonest == units) {
+      tick(now_);
+    } else {
+      retry_waiting(now_);
+    }
+  }
+  now_ = std::max(now_, to);
+}
+
+void Engine::finish() {
+  if (!running_) return;
+  while (true) {
+    const Instant soonest = std::min(plant_->next(), next_retry_);
+    if (soonest == Instant::max()) break;
+    advance(soonest);
+  }
+}
+
+Duration Engine::patience(const Flight& flight) const {
+  const SloClass& slo = fleet_->fleet().slo_classes[flight.demand.slo.value];
+  if (slo.ttft) return *slo.ttft;
+  if (slo.deadline) return *slo.deadline;
+  return options_.patience;
+}
+
+void Engine::retry_waiting(Instant now) {
+  // First in, first out by age; one that still finds no room does not hold up the others (their models may differ).
+  for (std::size_t n = waiting_.size(); n > 0; --n) {
+    const std::uint32_t number = waiting_.front();
+    waiting_.pop_front();
+    if (dispatch(number, now)) continue;
+    if (now - flights_[number].demand.arrival.at >= patience(flights_[number])) {
+      complete(number, now, event::Outcome::not_served, Verdict::no_capacity);
+    } else {
+      waiting_.push_back(number);
+    }
+  }
+  next_retry_ = waiting_.empty() ? Instant::max() : now + kRetryEvery;
+}
+
+void Engine::tick(Instant now) {
+  const Live& live = belief_.live(now);
+  std::fill(loads_.begin(), loads_.end(), 0.0);
+  const auto offers = fleet_->offers();
+  for (std::size_t o = 0; o < offers.size(); ++o) {
+    double use = 0.0;
+    for (std::size_t r = 0; r < kQueueing; ++r) use = std::max(use, live.use[r][o]);
+    double& load = loads_[offers[o].destination.value];
+    load = std::max(load, use / std::max(live.knee[o], 1e-9));
+  }
+  for (const UnitStates::Step& step : units_->tick(now, loads_)) {
+    plant_->set_units(now, step.destination, step.running);
+    belief_.units(now, step.destination, step.running);
+    if (sink_.units) sink_.units({now, step.destination, 0, step.running, step.cause});
+    if (!step.gone) continue;
+    for (const Plant::Event& lost : plant_->take_away(now, step.destination)) happen(lost);
+  }
+}
+
+void Engine::happen(const Plant::Event& event) {
+  Flight& flight = flights_[event.flight];
+  switch (event.kind) {
+    case Plant::Event::Kind::none:
+      return;
+    case Plant::Event::Kind::first_token:
+      flight.first_token = event.at;
+      belief_.first_token(event.at, flight.claim, event.at - flight.dispatched);
+      return;
+    case Plant::Event::Kind::finished: {
+      if (event.first_token != Instant{}) {
+        flight.first_token = event.first_token;
+        belief_.first_token(event.at, flight.claim, event.first_token - flight.dispatched);
+      }
+      const Duration ttft = flight.first_token - flight.demand.arrival.at;
+      const Duration tpot = per_token(event.at - flight.first_token, flight.output);
+      const bool good =
+          met(fleet_->fleet().slo_classes[flight.demand.slo.value], ttft, tpot, event.at - flight.demand.arrival.at);
+      belief_.completed(event.at, flight.claim,
+                        {Tokens{flight.output}, Tokens{flight.cached},
+                         event.at > flight.first_token ? flight.first_token - flight.dispatched : ttft, tpot},
+                        good);
+      complete(event.flight, event.at, event::Outcome::served, Verdict::dispatched);
+      return;
+    }
+    case Plant::Event::Kind::failed:
+      failed_attempt(event.flight, event.at, Rejection::failed, false, 0);
+      return;
+    case Plant::Event::Kind::lost:
+      failed_attempt(event.flight, event.at, Rejection::failed, true, event.produced);
+      return;
+  }
+}
+
+void Engine::failed_attempt(std::uint32_t number, Instant now, Rejection why, bool eviction, std::int64_t produced) {
+  Flight& flight = flights_[number];
+  belief_.rejected(now, flight.claim, why, Duration{0});
+  // A provider bills nothing for a 5xx; a lost spot unit's tokens are in its unit-hour.
+  flight.failures.push_back({flight.decided.id, flight.offer, flight.dispatched, now, false, why, eviction,
+                             Usage(Tokens{0}, Tokens{0}, Tokens{eviction ? produced : 0}), flight.demand.arrival.at,
+                             flight.billed_as});
+  flight.attempted.push_back(flight.offer);
+  ++retried_;
+  const Policies& policies = fleet_->fleet().policies;
+  const bool allowed = flight.attempts < policies.attempts_max && (eviction || belief_.may_retry(now));
+  if (!allowed) {
+    complete(number, now, event::Outcome::not_served, Verdict::no_capacity);
+    return;
+  }
+  if (dispatch(number, now)) return;
+  if (waiting_.empty()) next_retry_ = now + kRetryEvery;
+  waiting_.push_back(number);
+}
+
+void Engine::predict_cached(const Flight& flight, Live& live, Instant now) {
+  if (flight.blocks.empty()) return;
+  for (const OfferId id : fleet_->candidates(flight.demand.model)) {
+    const DestinationId d = (*fleet_)[id].destination;
+    live.cached[id.value] =
+        has_cache_[d.value] == 0
+            ? 0
+            : static_cast<std::int32_t>(
+                  believed_caches_[d.value].matched(flight.blocks, Tokens{flight.demand.arrival.prompt}, now).value);
+  }
+}
+
+Decision Engine::choose(const Request& request, Live& live, Instant now) {
+  if (options_.dispatching == Dispatching::merit_order) return decide(*fleet_, live, request, now, scratch_);
+  Decision decision;
+  const Fleet& fleet = fleet_->fleet();
+  const std::optional<Baseline>& fallback = fleet.models[request.model.value].baseline;
+  OfferId best;
+  OfferId overflow;
+  std::vector<OfferId> open;
+  for (const Candidate& c : explain(*fleet_, live, request, now, scratch_)) {
+    const Offer& offer = (*fleet_)[c.offer];
+    if (offer.model != request.model) continue;
+    ++decision.excluded[static_cast<std::size_t>(c.exclusion)];
+    if (c.exclusion != Exclusion::none) continue;
+    ++decision.feasible;
+    open.push_back(c.offer);
+    const bool is_fallback = fallback && offer.destination == fallback->destination;
+    if (is_fallback) {
+      overflow = c.offer;
+    } else if (!best.valid() || fleet.destinations[offer.destination.value].declared <
+                                    fleet.destinations[(*fleet_)[best].destination.value].declared) {
+      best = c.offer;
+    }
+  }
+  if (!best.valid() || (overflow.valid() && (*fleet_)[best].tier == Tier::payg))
+    best = overflow.valid() ? overflow : best;
+  if (options_.dispatching == Dispatching::round_robin && !open.empty()) best = open[turn_++ % open.size()];
+  if (!best.valid())
+    return decide(*fleet_, live, request, now, scratch_);  // for the verdict: nothing, or an equivalent only
+  decision.verdict = Verdict::dispatched;
+  decision.chosen = best;
+  return decision;
+}
+
+bool Engine::dispatch(std::uint32_t number, Instant now) {
+  Flight& flight = flights_[number];
+  const Arrival& arrival = flight.demand.arrival;
+  const Policies& policies = fleet_->fleet().policies;
+  while (true) {
+    Live& live = belief_.live(now);
+    predict_cached(flight, live, now);
+    Request request;
+    request.model = flight.demand.model;
+    request.tenant = flight.demand.tenant;
+    request.slo = flight.demand.slo;
+    request.compliance = flight.demand.compliance;
+    request.data_class = flight.demand.data_class;
+    request.prompt = Tokens{arrival.prompt};
+    request.max_output = Tokens{arrival.max_output};
+    request.needs = kText | arrival.needs;
+    request.predicted = belief_.predict(request.model, request.tenant, request.slo, request.max_output);
+    request.waited = now - arrival.at;
+    scratch_.attempted.assign(flight.attempted.begin(), flight.attempted.end());
+    if (witness_.row != 0 && witness_.row == arrival.row && witness_.decided) witness_.decided(request, live, now);
+    const Decision decision = choose(request, live, now);
+    if (!flight.decided_once) {
+      flight.decided_once = true;
+      flight.decided.id = make_request_id(arrival.at, ids_);
+      flight.decided.at = now;
+      flight.decided.snapshot = fleet_->fleet().number;
+    }
+    flight.decided.decision = decision;
+    flight.decided.predicted = request.predicted;
+    if (decision.verdict != Verdict::dispatched) {
+      if (decision.verdict == Verdict::no_capacity) {
+        flight.attempted.clear();  // waiting is a new chance everywhere
+        return false;
+      }
+      complete(number, now, event::Outcome::not_served, decision.verdict);
+      return true;
+    }
+    flight.decided.cached_predicted = Tokens{live.cached[decision.chosen.value]};
+    const Offer& offer = (*fleet_)[decision.chosen];
+    flight.offer = decision.chosen;
+    flight.output = arrival.output;
+    if (offer.model != flight.demand.model)
+      for (const Equivalent& e : fleet_->fleet().models[flight.demand.model.value].equivalents)
+        if (e.model == offer.model)
+          flight.output = static_cast<std::int32_t>(
+              std::max<std::int64_t>(1, (arrival.output * e.verbosity_ppm + 500'000) / 1'000'000));
+    flight.claim = belief_.dispatched(now, request, decision);
+    flight.dispatched = now;
+    ++flight.attempts;
+    const Work work{.offer = decision.chosen,
+                    .flight = number,
+                    .prompt = arrival.prompt,
+                    .output = flight.output,
+                    .max_output = arrival.max_output,
+                    .logged_cached = std::max(arrival.cached, 0),
+                    .blocks = flight.blocks};
+    const Plant::Answer answer = plant_->offer(now, work);
+    if (answer.accepted) {
+      flight.cached = answer.cached;
+      flight.billed_as = answer.billed_as;
+      if (!flight.blocks.empty() && has_cache_[offer.destination.value] != 0)
+        believed_caches_[offer.destination.value].insert(flight.blocks, now);
+      return true;
+    }
+    // A fast rejection re-dispatched elsewhere is spill: it costs no retry budget.
+    belief_.rejected(now, flight.claim, answer.why, answer.retry_after);
+    flight.failures.push_back(
+        {flight.decided.id, decision.chosen, now, now, false, answer.why, false, Usage{}, arrival.at, decision.chosen});
+    flight.attempted.push_back(decision.chosen);
+    ++spilled_;
+    if (flight.attempts >= policies.attempts_max) {
+      flight.attempts = 0;
+      flight.attempted.clear();
+      return false;
+    }
+  }
+}
+
+std::int32_t Engine::shadow_cache(const Flight& flight, Instant now) {
+  const Arrival& arrival = flight.demand.arrival;
+  const std::optional<Baseline>& baseline = fleet_->fleet().models[flight.demand.model.value].baseline;
+  if (!baseline || !options_.learn_h0) return 0;
+  const Fleet& fleet = fleet_->fleet();
+  const PromptCache& cache = fleet.providers[fleet.destinations[baseline->destination.value].provider.value].cache;
+  if (flight.blocks.empty()) return std::clamp(arrival.cached, 0, arrival.prompt);
+  if (!cache.enabled) return 0;
+  if (arrival.tenant >= h0_caches_.size()) h0_caches_.resize(arrival.tenant + 1);
+  std::optional<PrefixIndex>& index = h0_caches_[arrival.tenant];
+  if (!index)
+    index.emplace(PrefixIndex::Rules{options_.plant.block_tokens, cache.min_prefix, cache.block, cache.ttl, 1 << 18});
+  const Tokens hit = index->matched(flight.blocks, Tokens{arrival.prompt}, now);
+  index->insert(flight.blocks, now);
+  return static_cast<std::int32_t>(hit.value);
+}
+
+void Engine::complete(std::uint32_t number, Instant now, event::Outcome outcome, Verdict verdict) {
+  Flight& flight = flights_[number];
+  const Arrival& arrival = flight.demand.arrival;
+  event::Admitted admitted;
+  admitted.id = flight.decided.id;
+  admitted.row = arrival.row;
+  admitted.at = arrival.at;
+  admitted.tenant = arrival.tenant;
+  admitted.team = arrival.team;
+  admitted.declared_tenant = flight.demand.tenant;
+  admitted.requested = flight.demand.model;
+  admitted.slo = flight.demand.slo;
+  admitted.compliance = flight.demand.compliance;
+  admitted.prompt = Tokens{arrival.prompt};
+  admitted.max_output = Tokens{arrival.max_output};
+  admitted.needs = kText | arrival.needs;
+  admitted.h0 = Tokens{flight.h0};
+  admitted.batch = arrival.batch;
+
+  event::Completed completed;
+  completed.id = flight.decided.id;
+  completed.at = now;
+  completed.outcome = outcome;
+  completed.verdict = verdict;
+  completed.observed_cost_nano = arrival.cost_nano;
+  if (outcome == event::Outcome::served) {
+    completed.offer = flight.offer;
+    const std::int64_t written = arrival.cache_write;
+    completed.usage = Usage(Tokens{arrival.prompt - flight.cached - written}, Tokens{flight.cached},
+                            Tokens{flight.output - arrival.reasoning});
+    if (written > 0) completed.usage.set(Unit::cache_write, written);
+    if (arrival.reasoning > 0) completed.usage.set(Unit::reasoning, arrival.reasoning);
+    completed.output_requested = Tokens{arrival.output};
+    completed.h1 = Tokens{flight.cached};
+    completed.ttft = flight.first_token - arrival.at;
+    completed.tpot = per_token(now - flight.first_token, flight.output);
+    completed.slo_met =
+        met(fleet_->fleet().slo_classes[flight.demand.slo.value], completed.ttft, completed.tpot, now - arrival.at);
+    const auto cheapest = fleet_->cheapest_payg((*fleet_)[flight.offer].model, flight.demand.compliance,
+                                                flight.demand.data_class, completed.usage);
+    flight.decided.cheapest_payg = cheapest ? cheapest->offer : OfferId{};
+    flight.failures.push_back({flight.decided.id,
+                               flight.offer,
+                               flight.dispatched,
+                               now,
+                               true,
+                               {},
+                               false,
+                               completed.usage,
+                               arrival.at,
+                               flight.billed_as});
+  }
+  last_completion_ = std::max(last_completion_, now);
+  sink_.settled(settle(*fleet_, admitted, flight.decided, flight.failures, completed));
+  free_.push_back(number);
+}
+
+}  // namespace ace

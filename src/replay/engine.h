@@ -1,0 +1,127 @@
+#pragma once
+/// The brain under a fake clock: arrivals in, settled requests out. One engine per island.
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/rng.h"
+#include "dispatch/dispatch.h"
+#include "ledger/ledger.h"
+#include "replay/plant.h"
+#include "replay/source.h"
+#include "replay/unit_states.h"
+
+namespace ace {
+
+/// An arrival with its names resolved against the fleet.
+struct Demand {
+  Arrival arrival;  ///< blocks are borrowed
+  ModelId model;
+  TenantId tenant;  ///< none if not declared
+  SloId slo;
+  ComplianceId compliance;
+  std::string_view data_class;
+};
+
+/// Who chooses.
+enum class Dispatching : std::uint8_t {
+  merit_order,  ///< ACE
+  status_quo,   ///< destinations in declared order up to their cap, overflow to the default PAYG; no knee, no
+                ///< equivalents
+  round_robin,  ///< feasible destinations in turn
+};
+
+class Engine {
+ public:
+  struct Options {
+    Dispatching dispatching = Dispatching::merit_order;
+    Plant::Options plant;
+    Belief::Options belief;
+    std::uint64_t seed = 1;
+    std::string stream = "island";    ///< name of its random streams
+    Duration patience{30 * kSecond};  ///< longest wait for capacity of a class without a deadline of its own
+    bool learn_h0 = true;             ///< keep the shadow index of the all-API world
+  };
+  /// What the engine reports as it goes, in order of completion.
+  struct Sink {
+    std::function<void(const Settled&)> settled;
+    std::function<void(const event::UnitsChanged&)> units;  ///< may be empty
+    std::function<void(const Belief::Change&)> changed;     ///< may be empty
+  };
+  /// What a single decision looked like, for `ace explain`.
+  struct Witness {
+    std::int64_t row = 0;  ///< watch this row; 0 = none
+    std::function<void(const Request&, Live&, Instant)> decided;
+  };
+
+  Engine(const Snapshot& fleet, const Options& options, Sink sink);
+
+  /// Moves the world to the demand's time, then dispatches it. Times never go back.
+  void arrive(const Demand& demand);
+  /// Lets everything in flight end.
+  void finish();
+  void watch(Witness witness) { witness_ = std::move(witness); }
+
+  [[nodiscard]] Instant started() const { return started_; }
+  [[nodiscard]] Instant last_completion() const { return last_completion_; }
+  [[nodiscard]] std::uint64_t spilled() const { return spilled_; }
+  [[nodiscard]] std::uint64_t retried() const { return retried_; }
+  [[nodiscard]] const UnitStates& units() const { return *units_; }
+  [[nodiscard]] double used_share(DestinationId destination) { return plant_->used_share(now_, destination); }
+  [[nodiscard]] const Belief& belief() const { return belief_; }
+
+ private:
+  struct Flight {
+    Demand demand;
+    std::vector<std::uint32_t> blocks;  ///< owned copy of the demand's
+    event::Decided decided;
+    Claim claim;
+    OfferId offer, billed_as;
+    Instant dispatched{}, first_token{};
+    std::int32_t h0 = 0, cached = 0, output = 0;  ///< output of the model used
+    std::vector<event::Attempted> failures;
+    std::vector<OfferId> attempted;
+    int attempts = 0;
+    bool decided_once = false;
+  };
+
+  void start(Instant now);
+  void advance(Instant to);
+  void happen(const Plant::Event& event);
+  void tick(Instant now);
+  void retry_waiting(Instant now);
+  /// @return false if it must wait for capacity
+  bool dispatch(std::uint32_t flight, Instant now);
+  Decision choose(const Request& request, Live& live, Instant now);
+  void predict_cached(const Flight& flight, Live& live, Instant now);
+  void complete(std::uint32_t flight, Instant now, event::Outcome outcome, Verdict verdict);
+  void failed_attempt(std::uint32_t flight, Instant now, Rejection why, bool eviction, std::int64_t produced);
+  [[nodiscard]] Duration patience(const Flight& flight) const;
+  [[nodiscard]] std::int32_t shadow_cache(const Flight& flight, Instant now);
+  std::uint32_t new_flight();
+
+  const Snapshot* fleet_;
+  Options options_;
+  Sink sink_;
+  Witness witness_;
+  Rng ids_;
+  Belief belief_;
+  Scratch scratch_;
+  std::optional<Plant> plant_;  ///< from the first arrival on
+  std::optional<UnitStates> units_;
+  std::vector<PrefixIndex> believed_caches_;           ///< by destination; empty rules where it has none
+  std::vector<std::uint8_t> has_cache_;                ///< by destination
+  std::vector<std::optional<PrefixIndex>> h0_caches_;  ///< by tenant symbol
+  std::vector<Flight> flights_;
+  std::vector<std::uint32_t> free_;
+  std::deque<std::uint32_t> waiting_;
+  std::vector<double> loads_;
+  Instant now_{}, started_{}, last_completion_{}, next_retry_ = Instant::max();
+  bool running_ = false;
+  std::size_t turn_ = 0;  ///< of round robin
+  std::uint64_t spilled_ = 0, retried_ = 0;
+};
+
+}  // namespace ace
