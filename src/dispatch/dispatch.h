@@ -72,8 +72,9 @@ struct Decision {
 /// Buffers a caller keeps between decisions, so that deciding allocates nothing.
 struct Scratch {
   explicit Scratch(const Snapshot& snapshot);
-  std::vector<double> columns;
-  std::vector<OfferId> attempted;  ///< offers this request failed at already; cleared by the caller
+  std::vector<double> price, rho;      ///< by candidate
+  std::vector<std::uint8_t> excluded;  ///< Exclusion by candidate
+  std::vector<OfferId> attempted;      ///< offers this request failed at already; cleared by the caller
 };
 
 /// Least effective marginal cost among the feasible; ties go to the smaller destination, then the smaller model.

@@ -16,10 +16,20 @@ struct Prediction {
   friend bool operator==(const Prediction&, const Prediction&) = default;
 };
 
+/// Knee of a destination of which nothing was learnt, as a share of the cap.
+inline constexpr double kKneePrior = 0.9;
+
 /// Columns by OfferId. Shares are of the destination's whole capacity in that resource (1 = at the cap); offers of one
 /// destination share its resources, so their columns move together.
 struct Live {
+  /// Static columns from the fleet: units as declared, prices of 1970 (Belief turns the hours), prior knees, nothing in
+  /// use.
   explicit Live(const Snapshot& snapshot);
+  /// Resizes a destination to this many running units (0 = none): `per_unit` and `running` of its offers. What is in
+  /// use is a share of the cap, so the caller rescales it.
+  void size_to(const Snapshot& snapshot, DestinationId destination, std::int64_t units);
+  /// Electricity as the brain sees it at `t` (day-ahead): the price columns of owned offers.
+  void price_energy(const Snapshot& snapshot, Instant t);
 
   // What is in use now, as a share of the cap, by resource.
   std::array<std::vector<double>, kResources> use;

@@ -1,5 +1,6 @@
 #pragma once
 /// The fleet compiled for decisions: offers in columns, who may serve whom, and what it costs. Immutable and numbered.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -42,6 +43,9 @@ inline constexpr std::size_t kResources = 5;
 inline constexpr std::size_t kQueueing = 3;
 std::string_view name_of(Resource resource);
 
+/// Prefill load is an average over this time.
+inline constexpr Duration kPrefillWindow = 10 * kSecond;
+
 /// One model at one destination: what the dispatcher ranks. Sorted by (model, destination).
 struct Offer {
   DestinationId destination;
@@ -52,8 +56,11 @@ struct Offer {
   std::int64_t replicas_per_unit = 0;    ///< replicas of this model in one unit, resident together with the others
   bool resident = true;                  ///< weights fit beside those of the models listed before it
   std::optional<PriceId> price;
-  Tokens context_max{0}, output_max{0};
+  Tokens context_max{0}, output_max{0};  ///< output_max 0 = bounded by the context only
   std::uint32_t capabilities = kText;
+  /// What one running unit holds, by resource, in its own unit: prompt tokens per kPrefillWindow, running sequences, KV
+  /// tokens, weighted tokens in the meter's bucket (or per minute), requests per minute. 0 = does not bind.
+  std::array<double, kResources> unit_capacity{};
   /// Marginal energy in joules at the wall (PUE included) per prefill and per decode token, at the knee. Owned only.
   double joules_per_prefill_token = 0.0, joules_per_decode_token = 0.0;
 };
@@ -62,6 +69,19 @@ struct Offer {
 struct Requirements {
   double vram_bytes_min = 0.0;  ///< of one GPU
   std::string accelerator_family, interconnect;
+};
+
+/// Offers of one model, side by side: what a request may be served by. Equivalents answer at their own length.
+struct OfferRange {
+  ModelId model;
+  OfferId first;
+  std::uint32_t count = 0;
+  double verbosity = 1.0;  ///< output of this model over output of the requested one
+  Tokens context_min{0};   ///< least context window and output limit, and the capabilities common to all: a request
+  Tokens output_min{0};    ///< within them cannot miss one
+  std::uint32_t common = 0;
+  Tokens tier_min{0};  ///< prompts up to here are priced in the first context tier everywhere
+  friend bool operator==(const OfferRange&, const OfferRange&) = default;
 };
 
 class Snapshot {
@@ -74,12 +94,28 @@ class Snapshot {
   [[nodiscard]] const Offer& operator[](OfferId id) const { return offers_[id.value]; }
   /// Offers that can answer a request for `model`: its own first, then its equivalents', each in destination order.
   [[nodiscard]] std::span<const OfferId> candidates(ModelId model) const { return candidates_[model.value]; }
+  /// The same as ranges of ids, the model's own first; models without an offer have none.
+  [[nodiscard]] std::span<const OfferRange> ranges(ModelId model) const { return ranges_[model.value]; }
+  /// By offer: the exclusion that no request of this rule can escape, as a byte (compliance, the data class aside; then
+  /// unpriced).
+  [[nodiscard]] std::span<const std::uint8_t> fixed_exclusions(ComplianceId rule) const {
+    return fixed_[rule.valid() ? rule.value + 1 : 0];
+  }
+  /// By offer: 0 where the meter admits while it is not full (reserved), 1 where the request itself must fit.
+  [[nodiscard]] std::span<const double> must_fit() const { return must_fit_; }
+  /// By offer: kQueues, kMetered.
+  [[nodiscard]] std::span<const std::uint8_t> limits() const { return limits_; }
+  static constexpr std::uint8_t kQueues = 1, kMetered = 2;
+  /// Least bias of any provider, nano-USD per token; at most 0.
+  [[nodiscard]] double bias_floor() const { return bias_floor_; }
+  [[nodiscard]] std::size_t candidates_max() const { return candidates_max_; }
+  /// May this rule's requests carry that class of data at all?
+  [[nodiscard]] bool data_class_allowed(ComplianceId rule, std::string_view data_class) const;
   /// First compliance rule the destination breaks for this tenant class, or none.
   [[nodiscard]] Exclusion compliance(ComplianceId rule, std::string_view data_class, DestinationId destination) const;
 
   /// Booked marginal price of `usage` at an offer at time `t`: payg by its row, owned by energy, reserved by the
-  /// declared fee, spot and on-demand zero. Exact integers, one rounding. @param believed day-ahead instead of booked
-  /// electricity price
+  /// declared fee, spot and on-demand zero. Exact integers, one rounding.
   /// @return unpriced if a payg offer has no price for a counted unit.
   [[nodiscard]] Result<Usd> price(OfferId offer, const Usage& usage, Instant t) const;
   /// The energy prices behind it, per million prefill and decode tokens: the named place where physics becomes money
@@ -101,6 +137,12 @@ class Snapshot {
   const Fleet* fleet_;
   std::vector<Offer> offers_;
   std::vector<std::vector<OfferId>> candidates_;  ///< by model
+  std::vector<std::vector<OfferRange>> ranges_;   ///< by model
+  std::vector<double> must_fit_;
+  std::vector<std::uint8_t> limits_;
+  double bias_floor_ = 0.0;
+  std::size_t candidates_max_ = 0;                ///< of any model
+  std::vector<std::vector<std::uint8_t>> fixed_;  ///< by compliance rule, the first for none; by offer
 };
 
 }  // namespace ace
