@@ -23,9 +23,13 @@ Engine::Engine(const Snapshot& fleet, const Options& options, Sink sink)
       ids_(Rng(options.seed, options.stream).split("ids")),
       belief_(fleet, options.belief),
       scratch_(fleet),
-      loads_(fleet.fleet().destinations.size()) {}
+      loads_(fleet.fleet().destinations.size()) {
+  for (std::uint32_t s = 0; s < fleet.fleet().slo_classes.size(); ++s)
+    for (std::uint32_t o = 0; o < fleet.offers().size(); ++o)
+      knee_priors_.push_back(belief_.knee(OfferId{o}, SloId{s}));
+}
 
-void Engine::start(Instant now) {
+void Engine::begin(Instant now) {
   running_ = true;
   started_ = now_ = last_completion_ = now;
   const Rng rng(options_.seed, options_.stream);
@@ -46,12 +50,12 @@ void Engine::start(Instant now) {
   for (const UnitStates::Step& step : units_->start(now)) {
     plant_->set_units(now, step.destination, step.running);
     belief_.units(now, step.destination, step.running);
-    if (sink_.units) sink_.units({now, step.destination, 0, step.running, step.cause});
+    if (sink_.units) sink_.units({now, step.destination, step.before, step.running, step.cause});
   }
 }
 
 void Engine::arrive(const Demand& demand) {
-  if (!running_) start(demand.arrival.at);
+  if (!running_) begin(demand.arrival.at);
   advance(demand.arrival.at);
   const std::uint32_t number = new_flight();
   Flight& flight = flights_[number];
@@ -143,7 +147,7 @@ void Engine::tick(Instant now) {
   for (const UnitStates::Step& step : units_->tick(now, loads_)) {
     plant_->set_units(now, step.destination, step.running);
     belief_.units(now, step.destination, step.running);
-    if (sink_.units) sink_.units({now, step.destination, 0, step.running, step.cause});
+    if (sink_.units) sink_.units({now, step.destination, step.before, step.running, step.cause});
     if (!step.gone) continue;
     for (const Plant::Event& lost : plant_->take_away(now, step.destination)) happen(lost);
   }

@@ -58,6 +58,8 @@ class Engine {
 
   Engine(const Snapshot& fleet, const Options& options, Sink sink);
 
+  /// Starts the world: units, meters and random streams begin here. @param t not after the first arrival
+  void begin(Instant t);
   /// Moves the world to the demand's time, then dispatches it. Times never go back.
   void arrive(const Demand& demand);
   /// Lets everything in flight end.
@@ -71,6 +73,10 @@ class Engine {
   [[nodiscard]] const UnitStates& units() const { return *units_; }
   [[nodiscard]] double used_share(DestinationId destination) { return plant_->used_share(now_, destination); }
   [[nodiscard]] const Belief& belief() const { return belief_; }
+  /// The knee believed before the first request.
+  [[nodiscard]] double knee_prior(OfferId offer, SloId slo) const {
+    return knee_priors_[slo.value * fleet_->offers().size() + offer.value];
+  }
 
  private:
   struct Flight {
@@ -87,7 +93,6 @@ class Engine {
     bool decided_once = false;
   };
 
-  void start(Instant now);
   void advance(Instant to);
   void happen(const Plant::Event& event);
   void tick(Instant now);
@@ -118,6 +123,7 @@ class Engine {
   std::vector<std::uint32_t> free_;
   std::deque<std::uint32_t> waiting_;
   std::vector<double> loads_;
+  std::vector<double> knee_priors_;  ///< by class, then offer
   Instant now_{}, started_{}, last_completion_{}, next_retry_ = Instant::max();
   bool running_ = false;
   std::size_t turn_ = 0;  ///< of round robin

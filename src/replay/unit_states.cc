@@ -70,9 +70,10 @@ void UnitStates::stop_unit(Pool& pool, Instant now) {  // the youngest first: th
 
 UnitStates::Step UnitStates::settle(std::size_t destination, Instant now, const char* cause) {
   Pool& pool = pools_[destination];
+  const std::int64_t before = pool.running;
   pool.running =
       std::count_if(pool.up.begin(), pool.up.end(), [&](std::size_t u) { return pool.units[u].ready <= now; });
-  return {DestinationId{static_cast<std::uint32_t>(destination)}, pool.running, false, cause};
+  return {DestinationId{static_cast<std::uint32_t>(destination)}, before, pool.running, false, cause};
 }
 
 std::vector<UnitStates::Step> UnitStates::start(Instant now) {
@@ -115,9 +116,8 @@ std::vector<UnitStates::Step> UnitStates::tick(Instant now, const std::vector<Lo
         std::remove_if(pool.take_away.begin(), pool.take_away.end(), [&](Instant end) { return end <= now; });
     if (ended != pool.take_away.end()) {
       pool.take_away.erase(ended, pool.take_away.end());
-      steps.push_back({DestinationId{static_cast<std::uint32_t>(i)}, pool.running, true, "eviction"});
+      steps.push_back({DestinationId{static_cast<std::uint32_t>(i)}, pool.running, pool.running, true, "eviction"});
     }
-    const std::int64_t before = pool.running;
     const char* cause = "schedule";
     if (minute) {
       if (d.rental && !pool.up.empty()) {  // the market takes units away: notice now, loss after it
@@ -156,7 +156,7 @@ std::vector<UnitStates::Step> UnitStates::tick(Instant now, const std::vector<Lo
       }
     }
     const Step step = settle(i, now, cause);
-    if (step.running != before) steps.push_back(step);
+    if (step.running != step.before) steps.push_back(step);
   }
   plan_next(now);
   return steps;
@@ -215,8 +215,8 @@ std::vector<event::FixedCost> UnitStates::fixed_cost(Instant from, Instant to) c
   return costs;
 }
 
-std::vector<event::GpuBooking> UnitStates::bookings(Instant from, Instant to) const {
-  std::vector<event::GpuBooking> all;
+std::vector<UnitStates::Booked> UnitStates::bookings(Instant from, Instant to) const {
+  std::vector<Booked> all;
   for (std::size_t i = 0; i < pools_.size(); ++i) {
     const Destination& d = fleet_->fleet().destinations[i];
     for (std::size_t u = 0; u < pools_[i].units.size(); ++u) {
@@ -226,7 +226,8 @@ std::vector<event::GpuBooking> UnitStates::bookings(Instant from, Instant to) co
       if (start >= end) continue;
       for (std::int64_t g = 0; g < d.gpus_per_unit; ++g)
         all.push_back(
-            {event::GpuBooking::Use::served, d.name + "/" + std::to_string(u) + "/" + std::to_string(g), start, end});
+            {DestinationId{static_cast<std::uint32_t>(i)},
+             {event::GpuBooking::Use::served, d.name + "/" + std::to_string(u) + "/" + std::to_string(g), start, end}});
     }
   }
   return all;

@@ -17,8 +17,8 @@ class UnitStates {
 
   struct Step {
     DestinationId destination;
-    std::int64_t running = 0;  ///< units that take requests from now on
-    bool gone = false;         ///< what drains there is lost now
+    std::int64_t before = 0, running = 0;  ///< units that take requests, until now and from now on
+    bool gone = false;                     ///< what drains there is lost now
     const char* cause = "";
   };
   /// Units at the start of the run. The clock starts here.
@@ -30,7 +30,11 @@ class UnitStates {
   /// All fixed cost of [from, to]: amortization, idle power, commitments, rentals with their increments, hosts.
   [[nodiscard]] std::vector<event::FixedCost> fixed_cost(Instant from, Instant to) const;
   /// Running stretches of each GPU as bookings.
-  [[nodiscard]] std::vector<event::GpuBooking> bookings(Instant from, Instant to) const;
+  struct Booked {
+    DestinationId destination;
+    event::GpuBooking booking;
+  };
+  [[nodiscard]] std::vector<Booked> bookings(Instant from, Instant to) const;
   [[nodiscard]] std::int64_t running(DestinationId destination) const { return pools_[destination.value].running; }
 
  private:

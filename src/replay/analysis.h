@@ -1,0 +1,126 @@
+#pragma once
+/// A trace and a fleet in, everything the report says out.
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ledger/ledger.h"
+#include "replay/engine.h"
+#include "replay/series.h"
+#include "replay/source.h"
+
+namespace ace {
+
+enum class SensitivityMode : std::uint8_t { off, sample, full };
+
+/// How a trace's model and tenant names become the fleet's.
+struct Naming {
+  std::string model;  ///< for a trace without models, or to override; empty = none
+  std::vector<std::pair<std::string, std::string>> model_map;  ///< trace name -> fleet name
+};
+
+struct AnalyzeOptions {
+  BaselineKind baseline = BaselineKind::all_payg;
+  Naming naming;
+  Instant from = Instant::min(), to = Instant::max();  ///< of arrivals
+  unsigned threads = 1;
+  std::uint64_t seed = 1;
+  bool bound = false;
+  SensitivityMode sensitivity = SensitivityMode::sample;
+  SettlementPolicy settlement = SettlementPolicy::pooled;
+  IdlePolicy idle = IdlePolicy::by_usage;
+  double plant_slowdown = 1.0;
+  bool perfect_belief = false;  ///< the belief as the plant: a reference, never a headline
+  Belief::Options belief;
+  std::function<void(const Settled&)> each;             ///< every settled request, island by island in completion order
+  std::function<void(double, std::uint64_t)> progress;  ///< share done (negative = unknown), requests so far
+};
+
+/// Requests of the trace that were not replayed, and why.
+struct Unreplayed {
+  std::string reason;
+  std::uint64_t requests = 0;
+  std::int64_t tokens = 0;
+};
+
+struct SensitivityRow {
+  std::string what;  ///< "PAYG prices +20%"
+  Usd baseline{}, counted{}, fixed{};
+  double saving_share = 0.0;  ///< fully loaded counted saving over the baseline
+  double change = 0.0;        ///< against the base run of the same sample
+};
+
+struct BoundResult {
+  Usd dispatch_bound{}, plan_bound{};
+  std::optional<double> dispatch_share;  ///< (C0 - C4) / (C0 - LB)
+  std::optional<double> plan_share;      ///< fully loaded
+  std::uint64_t iterations = 0;
+};
+
+struct KneePoint {
+  OfferId offer;
+  SloId slo;
+  double prior = 0.0, fitted = 0.0;
+};
+
+struct Analysis {
+  Statement statement;
+  BaselineKind baseline = BaselineKind::all_payg;
+  std::string source_format;
+  std::vector<std::string> tenants, teams;  ///< by symbol
+  std::vector<SkippedRows> skipped;
+  std::vector<Unreplayed> unreplayed;
+  std::uint64_t rows = 0;
+  std::uint64_t seed = 1;
+  std::uint32_t islands = 1;
+  Series series;
+  std::vector<double> used_share;  ///< by destination
+  std::vector<KneePoint> knees;
+  std::vector<std::string> assumptions;
+  double sensitivity_sample = 1.0;  ///< share of the requests in the sensitivity runs
+  std::optional<Usd> sensitivity_base;
+  std::vector<SensitivityRow> sensitivity;
+  std::optional<BoundResult> bound;
+  std::optional<Usd> status_quo_cost;  ///< what the static baseline spent on the same requests, fixed cost apart
+  std::optional<Usd> status_quo_saving;
+  std::uint64_t evictions = 0, unit_changes = 0;
+  std::uint64_t gpu_milliseconds_booked = 0;
+};
+
+/// Replays the source on the fleet. Memory does not grow with the trace.
+/// @return bad_input if no model of the trace is known, if times go backwards, or if the window is empty.
+Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const AnalyzeOptions& options);
+
+/// Resolves names of the source against the fleet, lazily by symbol.
+class Resolver {
+ public:
+  Resolver(const Snapshot& fleet, const RequestSource& source, const Naming& naming);
+  /// @return nothing if the model is unknown
+  std::optional<Demand> operator()(const Arrival& arrival);
+  /// Names of the models of the trace that the fleet does not know, with their requests.
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> unknown() const;
+
+ private:
+  const Fleet* fleet_;
+  const RequestSource* source_;
+  const Naming* naming_;
+  struct ModelSlot {
+    bool resolved = false;
+    ModelId model;
+    std::uint64_t requests = 0;
+  };
+  struct TenantSlot {
+    bool resolved = false;
+    TenantId tenant;
+    SloId slo;
+    ComplianceId compliance;
+    std::string_view data_class;
+  };
+  std::vector<ModelSlot> models_;
+  std::vector<TenantSlot> tenants_;
+};
+
+}  // namespace ace

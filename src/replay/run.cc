@@ -1,0 +1,279 @@
+#include "replay/run.h"
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+
+namespace ace {
+namespace {
+
+constexpr std::size_t kBatch = 16'384;
+
+/// What the static baseline spent on the same request arrives before or after ours; the pair is folded when both are
+/// there.
+class Pairing {
+ public:
+  explicit Pairing(std::function<void(const Settled&, Usd)> both) : both_(std::move(both)) {}
+  void ours(const Settled& settled) {
+    const auto found = theirs_.find(settled.admitted.row);
+    if (found == theirs_.end()) {
+      ours_.emplace(settled.admitted.row, settled);
+      return;
+    }
+    both_(settled, found->second);
+    theirs_.erase(found);
+  }
+  void theirs(std::int64_t row, Usd cost) {
+    const auto found = ours_.find(row);
+    if (found == ours_.end()) {
+      theirs_.emplace(row, cost);
+      return;
+    }
+    both_(found->second, cost);
+    ours_.erase(found);
+  }
+
+ private:
+  std::function<void(const Settled&, Usd)> both_;
+  std::unordered_map<std::int64_t, Settled> ours_;
+  std::unordered_map<std::int64_t, Usd> theirs_;
+};
+
+class Island {
+ public:
+  Island(const Snapshot& fleet, const RunOptions& options, std::uint32_t number)
+      : fleet_(&fleet),
+        options_(&options),
+        ledger_(fleet, ledger_options(options)),
+        series_(fleet.fleet().destinations.size()),
+        pairing_([this](const Settled& s, Usd other) { ledger_.add(s, other); }) {
+    Engine::Options engine;
+    engine.dispatching = options.dispatching;
+    engine.plant = options.plant;
+    engine.belief = options.belief;
+    engine.seed = options.seed;
+    engine.stream = "island/" + std::to_string(number);
+    ours_.emplace(
+        fleet, engine,
+        Engine::Sink{
+            [this](const Settled& s) { settled(s); }, [this](const event::UnitsChanged& c) { changed(c); }, {}});
+    if (options.compare_status_quo) {
+      engine.dispatching = Dispatching::status_quo;
+      engine.learn_h0 = false;
+      theirs_.emplace(fleet, engine,
+                      Engine::Sink{[this](const Settled& s) {
+                                     if (s.completed.observed_cost_nano < 0)
+                                       pairing_.theirs(s.admitted.row, s.chain.c[4]);
+                                   },
+                                   {},
+                                   {}});
+    }
+  }
+
+  void begin(Instant t) {
+    ours_->begin(t);
+    if (theirs_) theirs_->begin(t);
+  }
+  void take(const Demand& demand) { batch_.push_back(demand); }
+  void work() {
+    for (const Demand& demand : batch_) {
+      SeriesBucket& bucket = series_.at(demand.arrival.at);
+      ++bucket.arrived;
+      bucket.arrived_tokens += demand.arrival.prompt + demand.arrival.output;
+      ours_->arrive(demand);
+      if (theirs_) theirs_->arrive(demand);
+    }
+    batch_.clear();
+  }
+  void finish() {
+    ours_->finish();
+    if (theirs_) theirs_->finish();
+  }
+  /// Books what accrues whether used or not, for the destinations of this island. @param hosts ACE's own hosts as well
+  Result<void> close(const Islands& islands, std::uint32_t number, Instant from, Instant to, bool hosts) {
+    const auto mine = [&](DestinationId d) { return d.valid() ? islands.of_destination[d.value] == number : hosts; };
+    for (const event::FixedCost& cost : ours_->units().fixed_cost(from, to))
+      if (mine(cost.destination)) ledger_.add(cost);
+    for (const auto& [destination, booking] : ours_->units().bookings(from, to)) {
+      if (!mine(destination)) continue;
+      if (Result<void> booked = ledger_.add(booking); !booked)
+        return std::move(booked).error().with("booking GPU time");
+      gpu_milliseconds += booking.end_ms - booking.start_ms;
+    }
+    for (std::uint32_t d = 0; d < islands.of_destination.size(); ++d)
+      if (mine(DestinationId{d})) ledger_.utilization(DestinationId{d}, ours_->used_share(DestinationId{d}));
+    return {};
+  }
+
+  [[nodiscard]] Engine& engine() { return *ours_; }
+  [[nodiscard]] Ledger& ledger() { return ledger_; }
+  [[nodiscard]] const Series& series() const { return series_; }
+  std::uint64_t evictions = 0, unit_changes = 0;
+  std::int64_t gpu_milliseconds = 0;
+
+ private:
+  static Ledger::Options ledger_options(const RunOptions& options) {
+    Ledger::Options ledger;
+    ledger.baseline = options.baseline;
+    ledger.settlement = options.settlement;
+    ledger.idle = options.idle;
+    ledger.shapley = options.shapley;
+    return ledger;
+  }
+  void settled(const Settled& s) {
+    if (s.completed.observed_cost_nano >= 0 && theirs_) {
+      ledger_.add(s, Usd{s.completed.observed_cost_nano});
+    } else if (theirs_) {
+      pairing_.ours(s);
+    } else {
+      ledger_.add(s);
+    }
+    SeriesBucket& bucket = series_.at(s.admitted.at);
+    if (s.completed.outcome == event::Outcome::served) {
+      const std::size_t d = (*fleet_)[s.completed.offer].destination.value;
+      ++bucket.served;
+      bucket.slo_met += s.completed.slo_met ? 1 : 0;
+      ++bucket.requests[d];
+      bucket.tokens[d] += s.completed.usage.prompt().value + s.completed.usage.completion().value;
+      bucket.cost_nano[d] += s.chain.c[4].nano;
+    } else if (s.completed.outcome == event::Outcome::not_served) {
+      ++bucket.not_served;
+    }
+    if (options_->each) options_->each(s);
+  }
+  void changed(const event::UnitsChanged& change) {
+    ++unit_changes;
+    if (change.cause == "eviction" && change.after < change.before) ++evictions;
+  }
+
+  const Snapshot* fleet_;
+  const RunOptions* options_;
+  Ledger ledger_;
+  Series series_;
+  Pairing pairing_;
+  std::optional<Engine> ours_, theirs_;
+  std::vector<Demand> batch_;
+};
+
+/// Lets every island work off its batch, on as many threads as asked; which thread takes which island changes no
+/// result.
+void work_all(std::vector<std::unique_ptr<Island>>& islands, unsigned threads, void (Island::*step)()) {
+  if (threads <= 1 || islands.size() == 1) {
+    for (auto& island : islands) ((*island).*step)();
+    return;
+  }
+  std::vector<std::jthread> pool;
+  for (unsigned t = 0; t < std::min<std::size_t>(threads, islands.size()); ++t)
+    pool.emplace_back([&, t] {
+      for (std::size_t i = t; i < islands.size(); i += threads) ((*islands[i]).*step)();
+    });
+}
+
+}  // namespace
+
+Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOptions& options) {
+  const Islands map = find_islands(fleet);
+  std::vector<std::unique_ptr<Island>> islands;
+  for (std::uint32_t i = 0; i < map.count; ++i) islands.push_back(std::make_unique<Island>(fleet, options, i));
+  const unsigned threads = options.each ? 1 : options.threads;
+
+  Resolver resolve(fleet, source, options.naming);
+  RunResult result;
+  result.islands = map.count;
+  Unreplayed outside{"outside --window", 0, 0};
+  Unreplayed failed{"not served according to the log", 0, 0};
+  Unreplayed unknown{"model not in the fleet", 0, 0};
+  std::vector<Arrival> batch(kBatch);
+  bool begun = false;
+  Instant before = Instant::min();
+  while (true) {
+    const Result<std::size_t> count = source.next(batch);
+    if (!count) return Error(count.error());
+    if (*count == 0) break;
+    for (std::size_t i = 0; i < *count; ++i) {
+      const Arrival& arrival = batch[i];
+      ++result.rows;
+      const std::int64_t tokens = arrival.prompt + arrival.output;
+      const auto skip = [&](Unreplayed& reason) {
+        ++reason.requests;
+        reason.tokens += tokens;
+      };
+      if (arrival.at < before)
+        return Error(Errc::bad_input, "row " + std::to_string(arrival.row) +
+                                          " is earlier than the row before it; sort the trace (--sort)");
+      before = arrival.at;
+      if (arrival.at < options.from || arrival.at >= options.to) {
+        skip(outside);
+        continue;
+      }
+      if (options.keep && !options.keep(arrival)) continue;
+      const std::optional<Demand> demand = resolve(arrival);
+      if (!demand) {
+        skip(unknown);
+        continue;
+      }
+      if (arrival.failed) {
+        skip(failed);
+        continue;
+      }
+      if (!begun) {
+        begun = true;
+        result.first = arrival.at;
+        for (auto& island : islands) island->begin(arrival.at);
+      }
+      ++result.replayed;
+      islands[map.of_model[demand->model.value]]->take(*demand);
+    }
+    work_all(islands, threads, &Island::work);
+    if (options.progress) options.progress(source.progress(), result.rows);
+  }
+  for (const Unreplayed* reason : {&outside, &failed, &unknown})
+    if (reason->requests > 0) result.unreplayed.push_back(*reason);
+  if (!begun) {
+    if (result.rows == 0) return result;  // an empty trace is an empty report
+    std::string names;
+    for (const auto& [name, requests] : resolve.unknown()) names += (names.empty() ? "\"" : ", \"") + name + "\"";
+    if (!names.empty())
+      return Error(Errc::bad_input, "no request of the trace asks for a model of the fleet; the trace has " + names +
+                                        "; map them with --model NAME or --model-map FILE");
+    return Error(Errc::bad_input, "no request of the trace is left to replay (window, failed rows)");
+  }
+  work_all(islands, threads, &Island::finish);
+
+  result.last = result.first;
+  for (auto& island : islands) result.last = std::max(result.last, island->engine().last_completion());
+  result.used_share.resize(fleet.fleet().destinations.size());
+  for (std::uint32_t i = 0; i < map.count; ++i) {
+    Island& island = *islands[i];
+    if (Result<void> closed = island.close(map, i, result.first, result.last, i == 0); !closed)
+      return std::move(closed).error();
+    result.evictions += island.evictions;
+    result.unit_changes += island.unit_changes;
+    result.gpu_milliseconds += island.gpu_milliseconds;
+    for (std::uint32_t d = 0; d < map.of_destination.size(); ++d)
+      if (map.of_destination[d] == i) result.used_share[d] = island.engine().used_share(DestinationId{d});
+    for (std::uint32_t o = 0; o < fleet.offers().size(); ++o) {
+      const Offer& offer = fleet.offers()[o];
+      if (map.of_model[offer.model.value] != i || !offer.profile) continue;
+      for (std::uint32_t s = 0; s < fleet.fleet().slo_classes.size(); ++s)
+        result.knees.push_back({OfferId{o}, SloId{s}, island.engine().knee_prior(OfferId{o}, SloId{s}),
+                                island.engine().belief().knee(OfferId{o}, SloId{s})});
+    }
+  }
+  Ledger& first = islands[0]->ledger();
+  for (std::uint32_t i = 1; i < map.count; ++i) first.merge(islands[i]->ledger());
+  Series series = islands[0]->series();
+  for (std::uint32_t i = 1; i < map.count; ++i) series.merge(islands[i]->series());
+  result.series = std::move(series);
+  std::vector<std::string> names;
+  for (std::uint32_t t = 0; t < source.tenants().size(); ++t) names.push_back(source.tenants()[t]);
+  result.statement = first.close(names);
+  for (auto& island : islands) {
+    result.statement.spilled += island->engine().spilled();
+    result.statement.retried += island->engine().retried();
+  }
+  return result;
+}
+
+}  // namespace ace

@@ -1,0 +1,44 @@
+#pragma once
+/// One replay of a source: islands side by side, folded into one statement. `analyze` makes several of these.
+#include <functional>
+
+#include "replay/analysis.h"
+#include "replay/islands.h"
+
+namespace ace {
+
+struct RunOptions {
+  Dispatching dispatching = Dispatching::merit_order;
+  bool compare_status_quo = false;  ///< also replay the static baseline in lockstep
+  BaselineKind baseline = BaselineKind::all_payg;
+  Naming naming;
+  Instant from = Instant::min(), to = Instant::max();
+  unsigned threads = 1;
+  std::uint64_t seed = 1;
+  SettlementPolicy settlement = SettlementPolicy::pooled;
+  IdlePolicy idle = IdlePolicy::by_usage;
+  bool shapley = true;
+  Plant::Options plant;
+  Belief::Options belief;
+  std::function<bool(const Arrival&)> keep;  ///< empty = all
+  std::function<void(const Settled&)> each;  ///< empty = none; called from one thread only
+  std::function<void(double, std::uint64_t)> progress;
+};
+
+struct RunResult {
+  Statement statement;
+  Series series;
+  std::vector<double> used_share;  ///< by destination
+  std::vector<KneePoint> knees;
+  std::vector<Unreplayed> unreplayed;
+  std::uint64_t rows = 0, replayed = 0;
+  std::uint64_t evictions = 0, unit_changes = 0;
+  std::int64_t gpu_milliseconds = 0;
+  Instant first{}, last{};
+  std::uint32_t islands = 0;
+};
+
+/// @return as analyze()
+Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOptions& options);
+
+}  // namespace ace
