@@ -163,10 +163,11 @@ Result<Usd> price_of(const Usage& usage, const PriceRow& row, ServiceTier servic
 /// The rates that apply to a request with this prompt context.
 const Rates& rates_for(const PriceRow& row, Tokens prompt_context, ServiceTier service);
 
-/// A finding about a price list: an error stops the row, a warning is listed.
+/// A finding about a price list: an error leaves the row out, a warning is listed.
 struct PriceFinding {
   bool error = false;
   std::string row, field, what;
+  bool row_kept = false;  ///< an error that leaves out one unit of the row, which then is unpriced
   friend bool operator==(const PriceFinding&, const PriceFinding&) = default;
 };
 
@@ -187,9 +188,10 @@ enum class PriceDialect : std::uint8_t {
 };
 
 /// Reads a price list in the community's JSON shape in full; numbers are taken from their text as decimals.
-/// Rows with an error are left out of the book (so they are unpriced) and named in the findings; a row without any
-/// price is kept, its rates empty. In our own dialect a key may hold a list of rows with `valid_from` and `valid_to`:
-/// the one that holds on `on` is taken; overlaps are errors, and a day in no interval is unpriced, never free.
+/// Rows with an error are left out of the book (so they are unpriced) and named in the findings; in the community's
+/// list a price with too many decimals (1/30000 of a dollar) leaves out its unit alone. A row without any price is
+/// kept, its rates empty. In our own dialect a key may hold a list of rows with `valid_from` and `valid_to`: the one
+/// that holds on `on` is taken; overlaps are errors, and a day in no interval is unpriced, never free.
 /// @param on YYYY-MM-DD; empty = the latest version
 /// @return bad_input if the document as a whole cannot be read.
 Result<PriceReading> parse_prices(std::string_view json, PriceDialect dialect, std::string_view on = {});

@@ -1,29 +1,74 @@
 /// What changed between two versions of a price list.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "fleet/price.h"
 
 namespace ace {
 namespace {
 
-/// A name for each figure in a row, in the list's order: "output above 200000 batch".
-std::map<std::string, UsdPerMtok> figures(const PriceRow& row) {
-  std::map<std::string, UsdPerMtok> made;
-  for (const ContextTier& tier : row.tiers)
-    for (std::size_t s = 0; s < kServiceTiers; ++s)
-      for (std::size_t u = 0; u < kUnits; ++u)
-        if (const auto price = tier.by_service[s][static_cast<Unit>(u)]) {
-          std::string name(name_of(static_cast<Unit>(u)));
-          if (tier.above.value > 0) name += " above " + std::to_string(tier.above.value);
-          if (s > 0) name += " " + std::string(name_of(static_cast<ServiceTier>(s)));
-          made.emplace(std::move(name), *price);
-        }
-  for (const NamedPrice& named : row.other) made.emplace(named.name, named.price);
-  return made;
+/// A price before and after; none where there was or is none.
+struct Pair {
+  std::optional<UsdPerMtok> before, after;
+  friend bool operator==(const Pair&, const Pair&) = default;
+};
+
+/// The unit whose price this one takes where a list has none of its own; itself if there is no such unit.
+Unit stand_in(Unit unit) {
+  switch (unit) {
+    case Unit::cached_input:
+    case Unit::cache_write:
+      return Unit::input;
+    case Unit::cache_write_1h:
+      return Unit::cache_write;
+    case Unit::reasoning:
+      return Unit::output;
+    default:
+      return unit;
+  }
 }
 
-std::string factor_text(std::int64_t ppm) { return to_decimal(UsdPerMtok{ppm * 1'000}); }
+/// Calls with the name and the pair of each figure that differs: what a request would pay at each threshold of either
+/// row. A figure that only follows another (a service tier the standard one, a context tier the one below it, a unit
+/// its stand-in) is not told a second time.
+template <class Use>
+void for_each_moved(const PriceRow& was, const PriceRow& is, Use use) {
+  std::set<std::int64_t> thresholds;
+  for (const PriceRow* row : {&was, &is})
+    for (const ContextTier& tier : row->tiers) thresholds.insert(tier.above.value);
+  using Pairs = std::array<std::array<Pair, kUnits>, kServiceTiers>;
+  Pairs below{};
+  for (const std::int64_t above : thresholds) {
+    Pairs here{};
+    for (std::size_t s = 0; s < kServiceTiers; ++s) {
+      const auto service = static_cast<ServiceTier>(s);
+      for (std::size_t u = 0; u < kUnits; ++u) {
+        const auto unit = static_cast<Unit>(u);
+        here[s][u] = {rates_for(was, Tokens{above + 1}, service)[unit],
+                      rates_for(is, Tokens{above + 1}, service)[unit]};
+      }
+      for (std::size_t u = 0; u < kUnits; ++u) {
+        const Pair& pair = here[s][u];
+        const auto unit = static_cast<Unit>(u);
+        const auto follows = static_cast<std::size_t>(stand_in(unit));
+        if (pair.before == pair.after || (s > 0 && pair == here[0][u]) || (above > 0 && pair == below[s][u]) ||
+            (follows != u && pair == here[s][follows]))
+          continue;
+        std::string name(name_of(unit));
+        if (above > 0) name += " above " + std::to_string(above);
+        if (s > 0) name += " " + std::string(name_of(service));
+        use(name, pair);
+      }
+    }
+    below = here;
+  }
+  std::map<std::string, Pair> named;
+  for (const NamedPrice& price : was.other) named[price.name].before = price.price;
+  for (const NamedPrice& price : is.other) named[price.name].after = price.price;
+  for (const auto& [name, pair] : named)
+    if (pair.before != pair.after) use(name, pair);
+}
 
 std::map<std::string, std::int64_t> factors(const PriceRow& row) {
   std::map<std::string, std::int64_t> made{{"uplift eu", row.uplift_ppm_eu}, {"uplift us", row.uplift_ppm_us}};
@@ -31,29 +76,9 @@ std::map<std::string, std::int64_t> factors(const PriceRow& row) {
   return made;
 }
 
-template <class Value, class Text, class Add>
-void compare(const std::map<std::string, Value>& before, const std::map<std::string, Value>& after, Text text,
-             Add add) {
-  std::map<std::string, std::pair<const Value*, const Value*>> both;
-  for (const auto& [name, value] : before) both[name].first = &value;
-  for (const auto& [name, value] : after) both[name].second = &value;
-  for (const auto& [name, pair] : both) {
-    const auto& [was, is] = pair;
-    if (was != nullptr && is != nullptr && *was == *is) continue;
-    add(name, was != nullptr ? text(*was) : "", is != nullptr ? text(*is) : "");
-  }
-}
-
-double ratio_of(const std::map<std::string, UsdPerMtok>& before, const std::map<std::string, UsdPerMtok>& after,
-                const std::string& name) {
-  const auto was = before.find(name), is = after.find(name);
-  if (was == before.end() || is == after.end() || was->second.nano == 0) return 0.0;
-  return static_cast<double>(is->second.nano) / static_cast<double>(was->second.nano);
-}
-
 /// Calls with each key of either book and its rows, null where a book lacks it.
 template <class Use>
-void for_each_pair(const PriceBook& before, const PriceBook& after, Use use) {
+void for_each_row(const PriceBook& before, const PriceBook& after, Use use) {
   auto a = before.rows.begin();
   auto b = after.rows.begin();
   while (a != before.rows.end() || b != after.rows.end()) {
@@ -65,39 +90,45 @@ void for_each_pair(const PriceBook& before, const PriceBook& after, Use use) {
   }
 }
 
+PriceChange change(const std::string& key, const std::string& field, const Pair& pair) {
+  PriceChange made{PriceChange::Kind::changed, key, field, "", "", 0.0};
+  if (pair.before) made.before = to_decimal(*pair.before);
+  if (pair.after) made.after = to_decimal(*pair.after);
+  if (pair.before && pair.after && pair.before->nano != 0)
+    made.ratio = static_cast<double>(pair.after->nano) / static_cast<double>(pair.before->nano);
+  return made;
+}
+
 }  // namespace
 
 std::vector<PriceChange> diff_prices(const PriceBook& before, const PriceBook& after) {
   std::vector<PriceChange> changes;
-  for_each_pair(before, after, [&](const PriceRow* was, const PriceRow* is) {
+  for_each_row(before, after, [&](const PriceRow* was, const PriceRow* is) {
     if (was == nullptr) return changes.push_back({PriceChange::Kind::added, is->key, "", "", "", 0.0});
     if (is == nullptr) return changes.push_back({PriceChange::Kind::removed, was->key, "", "", "", 0.0});
-    const auto old_figures = figures(*was), new_figures = figures(*is);
-    const auto add = [&](const std::string& name, std::string old_text, std::string new_text) {
-      changes.push_back({PriceChange::Kind::changed, was->key, name, std::move(old_text), std::move(new_text),
-                         ratio_of(old_figures, new_figures, name)});
-    };
-    compare(
-        old_figures, new_figures, [](UsdPerMtok price) { return to_decimal(price); }, add);
-    compare(factors(*was), factors(*is), factor_text, add);
+    for_each_moved(*was, *is,
+                   [&](const std::string& name, const Pair& pair) { changes.push_back(change(is->key, name, pair)); });
+    std::map<std::string, Pair> moved;  // a factor in ppm has 6 decimals, a price in nano has 9
+    for (const auto& [name, ppm] : factors(*was)) moved[name].before = UsdPerMtok{ppm * 1'000};
+    for (const auto& [name, ppm] : factors(*is)) moved[name].after = UsdPerMtok{ppm * 1'000};
+    for (const auto& [name, pair] : moved)
+      if (pair.before != pair.after) changes.push_back(change(is->key, name, pair));
   });
   return changes;
 }
 
 std::vector<PriceFinding> implausible_changes(const PriceBook& before, const PriceBook& after) {
   std::vector<PriceFinding> findings;
-  for_each_pair(before, after, [&](const PriceRow* was, const PriceRow* is) {
+  for_each_row(before, after, [&](const PriceRow* was, const PriceRow* is) {
     if (was == nullptr || is == nullptr || !is->accept_delta.empty()) return;
-    const auto old_figures = figures(*was), new_figures = figures(*is);
-    for (const auto& [name, price] : new_figures) {
-      const auto old = old_figures.find(name);
-      if (old == old_figures.end() || old->second.nano == 0 || price.nano == 0) continue;
-      const int128 low = std::min(old->second.nano, price.nano), high = std::max(old->second.nano, price.nano);
-      if (high > low * 10)
+    for_each_moved(*was, *is, [&](const std::string& name, const Pair& pair) {
+      if (!pair.before || !pair.after || pair.before->nano == 0 || pair.after->nano == 0) return;
+      const auto [low, high] = std::minmax(pair.before->nano, pair.after->nano);
+      if (int128{high} > int128{low} * 10)
         findings.push_back({true, is->key, name,
-                            "moved from " + to_decimal(old->second) + " to " + to_decimal(price) +
+                            "moved from " + to_decimal(*pair.before) + " to " + to_decimal(*pair.after) +
                                 " USD per million, more than ten times; if that is meant, say why in accept_delta"});
-    }
+    });
   });
   return findings;
 }

@@ -29,14 +29,17 @@ Result<UsdPerMtok> parse_price(std::string_view text) {
 }
 
 /// Where `unit` has no price yet, it has that of `from`.
-void fall_back(Rates& rates, Unit unit, Unit from) {
+void fall_back(Rates& rates, std::uint32_t blocked, Unit unit, Unit from) {
+  if ((blocked >> static_cast<unsigned>(unit) & 1U) != 0) return;
   if (!rates[unit] && rates[from]) rates.set(unit, rates.priced(from));
 }
 
-/// What `over` prices, else what `under` does.
-Rates merged(Rates under, const Rates& over) {
-  for (std::size_t i = 0; i < kUnits; ++i)
-    if (const auto price = over[static_cast<Unit>(i)]) under.set(static_cast<Unit>(i), *price);
+/// What `over` prices, else what `under` does; nothing for a blocked unit.
+Rates merged(Rates under, const Rates& over, std::uint32_t blocked) {
+  for (std::uint32_t left = over.mask() & ~blocked; left != 0; left &= left - 1) {
+    const auto unit = static_cast<Unit>(std::countr_zero(left));
+    under.set(unit, over.priced(unit));
+  }
   return under;
 }
 
@@ -85,6 +88,13 @@ void PriceDraft::price(std::string_view field, std::string_view text, std::int64
   if (above_at_least > 0 && key->above > 0)
     return error(field, "a threshold in the key and another in its tier of tiered_pricing; keep one");
   const Result<UsdPerMtok> price = parse_price(text);
+  if (!price && price.error().code() == Errc::out_of_range && dialect_ == PriceDialect::community) {
+    blocked_ |= 1U << static_cast<unsigned>(key->unit);  // never rounded, and nothing else stands in for it
+    findings_.push_back({true, row_.key, std::string(field),
+                         price.error().what() + "; " + std::string(name_of(key->unit)) + " is unpriced in this row",
+                         true});
+    return;
+  }
   if (!price) return error(field, price.error().what());
   Rates& rates = given_[std::max(key->above, above_at_least)][static_cast<std::size_t>(key->service)];
   if (rates[key->unit] && rates[key->unit] != *price)
@@ -158,13 +168,14 @@ PriceRow PriceDraft::resolve() && {
   std::array<Rates, kServiceTiers> below{};
   for (const auto& [above, given] : given_) {
     ContextTier tier{{above}, {}};
-    for (std::size_t s = 0; s < kServiceTiers; ++s) below[s] = merged(merged(below[s], given[kStandard]), given[s]);
+    for (std::size_t s = 0; s < kServiceTiers; ++s)
+      below[s] = merged(merged(below[s], given[kStandard], blocked_), given[s], blocked_);
     tier.by_service = below;  // the next tier inherits what was listed, not what fell back
     for (Rates& rates : tier.by_service) {
-      fall_back(rates, Unit::cached_input, Unit::input);
-      fall_back(rates, Unit::cache_write, Unit::input);
-      fall_back(rates, Unit::cache_write_1h, Unit::cache_write);
-      fall_back(rates, Unit::reasoning, Unit::output);
+      fall_back(rates, blocked_, Unit::cached_input, Unit::input);
+      fall_back(rates, blocked_, Unit::cache_write, Unit::input);
+      fall_back(rates, blocked_, Unit::cache_write_1h, Unit::cache_write);
+      fall_back(rates, blocked_, Unit::reasoning, Unit::output);
     }
     row_.tiers.push_back(tier);
   }

@@ -46,6 +46,7 @@ class PriceDraft {
   std::optional<Tokens> tokens_max_;                                ///< the list's legacy limit
   std::vector<std::string> seen_;
   std::vector<PriceFinding> findings_;
+  std::uint32_t blocked_ = 0;  ///< units with a price that cannot be represented
   bool failed_ = false;
 };
 

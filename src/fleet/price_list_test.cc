@@ -74,9 +74,8 @@ TEST(PriceList, numbers_are_read_from_their_text_and_never_through_a_double) {
 }
 
 TEST(PriceList, a_number_that_is_no_price_is_an_error_with_the_row_and_leaves_it_unpriced) {
-  for (const char* text :
-       {"-1e-06", "NaN", "Infinity", "-Infinity", "\"inf\"", "\"nan\"", "\"free\"", "\"\"", "\"1,5\"", "true", "{}",
-        "[3e-06]", "1e-16", "1.0000000000000001e-06", "1e5", "\"0x10\"", "\" 3e-06\""}) {
+  for (const char* text : {"-1e-06", "NaN", "Infinity", "-Infinity", "\"inf\"", "\"nan\"", "\"free\"", "\"\"",
+                           "\"1,5\"", "true", "{}", "[3e-06]", "\"0x10\"", "\" 3e-06\""}) {
     const PriceReading reading =
         read("{\"good\": {\"input_cost_per_token\": 1e-06}, \"bad\": {\"input_cost_per_token\": " + std::string(text) +
              "}}");
@@ -86,6 +85,20 @@ TEST(PriceList, a_number_that_is_no_price_is_an_error_with_the_row_and_leaves_it
     EXPECT_TRUE(reading.findings[0].error);
     EXPECT_EQ(reading.findings[0].row, "bad") << text;
     EXPECT_EQ(reading.findings[0].field, "input_cost_per_token") << text;
+  }
+}
+
+TEST(PriceList, a_price_with_too_many_decimals_is_an_error_and_its_unit_unpriced_never_rounded) {
+  for (const char* text : {"1e-16", "1.0000000000000001e-06", "3.3333333333333335e-05", "1e5"}) {
+    const std::string fields = R"("input_cost_per_token": 1e-6, "cache_read_input_token_cost_above_200k_tokens": )" +
+                               std::string(text) + R"(, "cache_read_input_token_cost": 1e-7)";
+    const PriceReading theirs = read_row(fields);
+    EXPECT_EQ(rate(theirs, Unit::input), "1.00") << text;
+    for (const std::int64_t context : {0, 200'001})
+      EXPECT_EQ(rate(theirs, Unit::cached_input, context), "-") << "neither another tier nor input stands in: " << text;
+    ASSERT_EQ(theirs.findings.size(), 1U) << text;
+    EXPECT_TRUE(theirs.findings[0].error && theirs.findings[0].row_kept && theirs.findings[0].row == "m") << text;
+    EXPECT_TRUE(read_row(fields, PriceDialect::own).book.rows.empty()) << text;
   }
 }
 
@@ -328,29 +341,30 @@ TEST(PriceList, intervals_that_contradict_each_other_are_errors) {
 
 TEST(PriceDiff, names_what_came_went_and_moved) {
   const PriceBook before = read(R"({"a": {"input_cost_per_token": 1e-6}, "b": {"mode": "chat"},
-    "c": {"input_cost_per_token": 2e-6, "output_cost_per_token_above_200k_tokens": 4e-6}})")
+    "c": {"input_cost_per_token": 2e-6, "output_cost_per_token": 3e-6, "output_cost_per_token_above_200k_tokens": 4e-6,
+          "input_cost_per_token_batches": 1e-6}})")
                                .book;
-  const PriceBook after = read(R"({"b": {"mode": "chat"}, "c": {"input_cost_per_token": 3e-6,
-    "output_cost_per_token_above_200k_tokens": 4e-6, "regional_processing_uplift_multiplier_eu": 1.1},
-    "d": {"mode": "chat"}})")
+  const PriceBook after = read(R"({"b": {"mode": "chat"}, "d": {"mode": "chat"},
+    "c": {"input_cost_per_token": 3e-6, "output_cost_per_token": 3e-6, "input_cost_per_token_batches": 1e-6,
+          "cache_read_input_token_cost": 0.5e-6, "regional_processing_uplift_multiplier_eu": 1.1}})")
                               .book;
   std::string seen;
   for (const PriceChange& c : diff_prices(before, after))
-    if (c.field.find(' ') == std::string::npos || c.field.starts_with("uplift"))
-      seen += std::string(c.kind == PriceChange::Kind::added     ? "+"
-                          : c.kind == PriceChange::Kind::removed ? "-"
-                                                                 : "~") +
-              c.key + " " + c.field + " " + c.before + " " + c.after + "\n";
+    seen += std::string(c.kind == PriceChange::Kind::added     ? "+"
+                        : c.kind == PriceChange::Kind::removed ? "-"
+                                                               : "~") +
+            c.key + "|" + c.field + "|" + c.before + "|" + c.after + "\n";
+  // Cache writes follow the input and service tiers the standard, so neither is told twice; the tier above 200k is
+  // gone, so that context pays the price below it. A batch of cached tokens paid the batch input price before.
   EXPECT_EQ(seen,
-            "-a   \n"
-            "~c cache_write 2.00 3.00\n"
-            "~c cache_write_1h 2.00 3.00\n"
-            "~c cached_input 2.00 3.00\n"
-            "~c input 2.00 3.00\n"
-            "~c uplift eu 1.00 1.10\n"
-            "+d   \n");
-  const auto changes = diff_prices(before, after);
-  EXPECT_DOUBLE_EQ(changes[1].ratio, 1.5);
+            "-a|||\n"
+            "~c|input|2.00|3.00\n"
+            "~c|cached_input|2.00|0.50\n"
+            "~c|cached_input batch|1.00|0.50\n"
+            "~c|output above 200000|4.00|3.00\n"
+            "~c|uplift eu|1.00|1.10\n"
+            "+d|||\n");
+  EXPECT_DOUBLE_EQ(diff_prices(before, after)[1].ratio, 1.5);
   EXPECT_TRUE(diff_prices(after, after).empty());
 }
 
