@@ -2,6 +2,7 @@
 /// Committed capacity as it is really sold, and the provider's own admission meter for it.
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "core/money.h"
 #include "core/result.h"
@@ -34,15 +35,26 @@ struct GsuTerms {
   friend bool operator==(const GsuTerms&, const GsuTerms&) = default;
 };
 
+/// Published terms of one unit for a model by canonical name, without `units`; nothing for a model not in the table.
+/// @param regional sizes of regional deployments; otherwise those of global and data-zone ones
+std::optional<PtuTerms> ptu_terms(std::string_view model, bool regional);
+/// Published burndown tokens per second of one unit, 0 for a model not in the table.
+double gsu_tokens_per_second(std::string_view model);
+
 /// Weighted tokens of a request under the terms: uncached + weight x cached + ratio x output.
 double normalized_tokens(const PtuTerms& terms, Tokens uncached, Tokens cached, Tokens output);
 double normalized_tokens(const GsuTerms& terms, Tokens uncached, Tokens cached, Tokens output);
 
-/// Units to buy for a normalized rate: the least admissible number at or above it (minimum, then minimum + k increments
-/// where the increment divides; the published sizes are multiples of the increment not below the minimum).
+/// Units to buy for a normalized rate: the least size at or above it, where sizes are minimum + k x increment. That is
+/// how we read the tables: an increment is what a deployment of minimum size grows by (o1, minimum 25 and increment 50:
+/// 25, 75, 125...). For every other row the minimum is a multiple of the increment and the readings agree.
 /// @param normalized_per_minute not negative  @return 0 for 0
 std::int64_t ptu_units_for(const PtuTerms& terms, double normalized_per_minute);
 std::int64_t gsu_units_for(const GsuTerms& terms, double burndown_per_second);
+
+/// Units billed by the hour: what is in use beyond the reservation. Reservations match on kind, region and scope, never
+/// on the model. Source: Azure's example, 500 reserved and 300 + 300 in use bill 100 hourly.
+std::int64_t hourly_overage(std::int64_t reserved, std::int64_t in_use);
 
 /// Enforcement window of a purchase of `units`, linear between the published points (615 s at 1 unit, 100 s at 10, 5 s
 /// at 123 and beyond). Source: facts on Google provisioned throughput (fleet file may state another window).
