@@ -1,0 +1,32 @@
+#pragma once
+/// An analysis as people and machines read it: a terminal page, one JSON object, one HTML file.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replay/replay.h"
+
+namespace ace {
+
+/// What a report is made of; values are borrowed for the length of the call.
+struct ReportInput {
+  const Snapshot* fleet = nullptr;
+  const Analysis* analysis = nullptr;
+  std::string trace_name, fleet_name;  ///< as the person gave them, without folders
+};
+
+/// The whole report as one JSON object: keys carry units, money is decimal strings, times are RFC 3339. docs/REPORT.md
+/// has the schema; "schema" names its version. The same input gives the same bytes.
+std::string to_json(const ReportInput& input);
+
+/// A page a FinOps lead can read aloud. Everything on it is read from the JSON, so the two cannot differ.
+/// @param json as to_json() printed it
+std::string to_terminal(std::string_view json);
+
+/// One self-contained HTML file: the page of ui/dist with the JSON as its one data block, `<` escaped.
+std::string to_html(std::string_view json);
+
+/// Compares two reports field by field; returns the first differences as "path: expected ..., got ...".
+std::vector<std::string> compare_reports(std::string_view expected_json, std::string_view got_json);
+
+}  // namespace ace
