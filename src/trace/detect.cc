@@ -125,7 +125,7 @@ Result<TraceFormat> detect(std::string_view head, char delimiter) {
                "at=NAME,prompt=NAME,output=NAME, or name the format with --format");
 }
 
-std::vector<Column> csv_columns(TraceFormat format) {
+std::vector<Column> known_columns(TraceFormat format) {
   switch (format) {
     case TraceFormat::azure:
       return {{Field::at, "TIMESTAMP", 0, true},
@@ -155,6 +155,12 @@ std::vector<Column> csv_columns(TraceFormat format) {
               {Field::cost, "spend", 0, false},
               {Field::status, "status", 0, false},
               {Field::usage_metadata, "metadata", 0, false}};
+    case TraceFormat::mooncake:
+      // github.com/kvcache-ai/Mooncake, FAST25-release: times in milliseconds since the start, blocks of 512 tokens.
+      return {{Field::at, "timestamp", 1'000'000, true},
+              {Field::prompt, "input_length", 0, true},
+              {Field::output, "output_length", 0, true},
+              {Field::blocks, "hash_ids", 0, false}};
     default:
       return own_columns();
   }

@@ -10,9 +10,9 @@ namespace ace {
 /// @return bad_input saying what was seen and how to say it with --format and --columns
 Result<TraceFormat> detect(std::string_view head, char delimiter);
 
-/// What each known CSV format calls its columns.
-/// @pre not servegen nor a JSON format
-std::vector<Column> csv_columns(TraceFormat format);
+/// What each known format calls its columns or members; for the generic ones, what we write ourselves.
+/// @pre neither servegen nor openai_usage, which are no lists of requests
+std::vector<Column> known_columns(TraceFormat format);
 std::string_view title_of(TraceFormat format);
 
 }  // namespace ace

@@ -6,34 +6,42 @@
 
 #include "trace/csv_trace.h"
 #include "trace/detect.h"
+#include "trace/json_trace.h"
+#include "trace/usage_trace.h"
 
 namespace ace {
 namespace {
 
 constexpr std::size_t kHead = 64U << 10;  // a header line or a first object; a stream is not read further to be told
 
+Result<std::vector<Column>> columns_of(TraceFormat format, const ReadOptions& options) {
+  if (options.columns.empty()) return known_columns(format);
+  return parse_columns(options.columns);
+}
+
+/// Times without a zone are UTC in the known formats; in generic files the user says so.
+Result<std::shared_ptr<const Zone>> zone_for(TraceFormat format, const ReadOptions& options) {
+  const bool generic = format == TraceFormat::csv || format == TraceFormat::jsonl;
+  const std::string name = generic ? options.tz : "UTC";
+  if (name.empty()) return std::shared_ptr<const Zone>();
+  return zone_of(name);
+}
+
 Result<std::unique_ptr<RequestSource>> open_csv(std::unique_ptr<Window> window, const std::string& name,
-                                                const ReadOptions& options, TraceFormat format) {
-  CsvPlan plan{.format = std::string(title_of(format)), .columns = csv_columns(format)};
-  if (!options.columns.empty()) {
-    Result<std::vector<Column>> columns = parse_columns(options.columns);
-    if (!columns) return std::move(columns).error();
-    plan.columns = std::move(*columns);
-  }
-  const bool known = format != TraceFormat::csv;
-  std::shared_ptr<const Zone> zone;
-  const std::string tz = known ? "UTC" : options.tz;
-  if (!tz.empty()) {
-    Result<std::shared_ptr<const Zone>> found = zone_of(tz);
-    if (!found) return std::move(found).error();
-    zone = std::move(*found);
-  }
-  plan.utc = tz == "UTC";
+                                                const ReadOptions& options, TraceFormat format,
+                                                std::vector<Column> columns, std::shared_ptr<const Zone> zone) {
+  CsvPlan plan{.format = std::string(title_of(format)), .columns = std::move(columns)};
+  plan.utc = format == TraceFormat::azure || options.tz == "UTC";
   plan.zero_output_failed = format == TraceFormat::burstgpt;
-  auto trace = std::make_unique<CsvTrace>(std::move(window), name, options,
-                                          TimeColumn(time_kind(plan.columns), std::move(zone)), std::move(plan));
+  const TimeColumn times(time_kind(plan.columns), std::move(zone));
+  auto trace = std::make_unique<CsvTrace>(std::move(window), name, options, times, std::move(plan));
   if (Result<void> header = trace->read_header(); !header) return std::move(header).error().with(name);
   return std::unique_ptr<RequestSource>(std::move(trace));
+}
+
+bool looks_like_json(std::string_view head) {
+  const std::size_t first = head.find_first_not_of("\xef\xbb\xbf \t\r\n");
+  return first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
 }
 
 }  // namespace
@@ -50,9 +58,7 @@ Result<std::unique_ptr<RequestSource>> read_trace(std::unique_ptr<ByteInput> byt
   if (options.format) {
     format = *options.format;
   } else if (!options.columns.empty()) {
-    const std::size_t first = head.find_first_not_of("\xef\xbb\xbf \t\r\n");
-    const bool json = first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
-    format = json ? TraceFormat::jsonl : TraceFormat::csv;
+    format = looks_like_json(head) ? TraceFormat::jsonl : TraceFormat::csv;
   } else {
     Result<TraceFormat> found = detect(head, options.delimiter);
     if (!found) return std::move(found).error().with(name);
@@ -65,7 +71,19 @@ Result<std::unique_ptr<RequestSource>> read_trace(std::unique_ptr<ByteInput> byt
                     "`ace trace generate --servegen` makes requests of it",
                     name));
   }
-  return open_csv(std::move(window), name, options, format);
+  if (format == TraceFormat::openai_usage) {
+    return std::unique_ptr<RequestSource>(std::make_unique<UsageTrace>(std::move(window), name, options));
+  }
+  Result<std::vector<Column>> columns = columns_of(format, options);
+  if (!columns) return std::move(columns).error();
+  Result<std::shared_ptr<const Zone>> zone = zone_for(format, options);
+  if (!zone) return std::move(zone).error();
+  const bool json = format == TraceFormat::mooncake || format == TraceFormat::jsonl ||
+                    (format == TraceFormat::litellm && looks_like_json(head));
+  if (!json) return open_csv(std::move(window), name, options, format, std::move(*columns), std::move(*zone));
+  const TimeColumn times(time_kind(*columns), std::move(*zone));
+  return std::unique_ptr<RequestSource>(std::make_unique<JsonTrace>(
+      std::move(window), name, options, times, JsonPlan{std::string(title_of(format)), std::move(*columns)}));
 }
 
 Result<std::unique_ptr<RequestSource>> open_trace(const std::string& path, const ReadOptions& options) {

@@ -306,6 +306,7 @@ Result<void> RowBuilder::set(const Column& column, std::string_view text) {
     case Field::blocks:
       return set_blocks(text);
     case Field::usage_metadata:
+      return metadata_.read(text, row_);
     case Field::ignored:
       return {};
   }

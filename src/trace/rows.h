@@ -10,6 +10,7 @@
 #include "core/names.h"
 #include "core/result.h"
 #include "replay/source.h"
+#include "trace/litellm.h"
 #include "trace/numbers.h"
 #include "trace/trace.h"
 
@@ -134,6 +135,7 @@ class RowBuilder {
   std::string_view id_, model_, tenant_, team_, organization_, api_key_, user_;
   std::vector<std::uint32_t> blocks_;
   std::uint64_t long_requests_ = 0;
+  LiteLlmMetadata metadata_;
 };
 
 /// What was wrong with rows, by reason.
