@@ -36,7 +36,7 @@ TEST(Histogram, is_exact_below_2_to_the_16) {
 }
 
 TEST(Histogram, is_within_one_part_in_128_above_and_never_beyond_the_maximum) {
-  for_each_seed(300, [](Rng& rng) {
+  for_each_seed(100, [](Rng& rng) {
     std::vector<std::int64_t> sample(static_cast<std::size_t>(rng.between(1, 400)));
     Histogram histogram;
     int128 sum = 0;
@@ -66,7 +66,7 @@ TEST(Histogram, asks_for_the_rank_that_was_meant) {
 }
 
 TEST(Histogram, merges_to_what_one_that_saw_all_would_say) {
-  for_each_seed(300, [](Rng& rng) {
+  for_each_seed(40, [](Rng& rng) {
     Histogram whole;
     Histogram parts[3];
     for (int i = 0; i < 200; ++i) {
