@@ -104,17 +104,16 @@ std::optional<Amount> parse_amount(std::string_view text, std::string_view like,
     if (!other.empty() && currency && units) why.mend = fmt::format("write \"{} {}\"", other, unit);
     if (number.find('.') != std::string_view::npos && number.size() - number.find('.') > 10)
       why.expected = "a decimal number with at most 9 decimals and its unit";
+    if (number.empty() && !unit.empty() && (unit.front() == '$' || unit.substr(0, 3) == amount.currency.substr(0, 3)) &&
+        std::any_of(unit.begin(), unit.end(), is_digit))
+      why.mend = fmt::format("write the currency after the number: \"{}\"", like);
     return std::nullopt;
   }
   if (unit.empty()) {
     why.mend = fmt::format("add the unit: \"{} {}\"", number, like_unit);
     return std::nullopt;
   }
-  if (!currency || !units) {
-    if (unit.front() == '$' || number.empty())
-      why.mend = fmt::format("write the currency after the number: \"{}\"", like);
-    return std::nullopt;
-  }
+  if (!currency || !units) return std::nullopt;
   amount.nano = *nano;
   return amount;
 }
