@@ -1,24 +1,17 @@
 /// The community's real lists on five dates, and what is known of them.
 #include <algorithm>
-#include <cstdio>
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "fleet/data_testing.h"
 #include "fleet/price.h"
 
 namespace ace {
 namespace {
 
 PriceReading load(const std::string& date) {
-  const std::string path = ACE_DATA "/llm-prices/model_prices_" + date + ".json";
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  EXPECT_NE(file, nullptr) << path;
-  if (file == nullptr) return {};
-  std::string text;
-  char buffer[1 << 16];
-  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, n);
-  std::fclose(file);
+  const std::string text = data_text("llm-prices/model_prices_" + date + ".json");
   Result<PriceReading> reading = parse_prices(text, PriceDialect::community);
   EXPECT_TRUE(reading) << reading.error().what();
   return reading ? *reading : PriceReading{};

@@ -63,7 +63,7 @@ bool is_date(std::string_view text) {
     return value;
   };
   const int year = number(0, 4), month = number(5, 2), day = number(8, 2);
-  return year >= 1970 && month >= 1 && day >= 1 &&
+  return year >= 1970 && year <= 2200 && month >= 1 && day >= 1 &&
          valid_date(year, static_cast<unsigned>(month), static_cast<unsigned>(day));
 }
 

@@ -50,7 +50,7 @@ class PriceDraft {
   bool failed_ = false;
 };
 
-/// Does "YYYY-MM-DD" name a day that exists?
+/// Does "YYYY-MM-DD" name a day that exists, from 1970 to 2200?
 bool is_date(std::string_view text);
 
 }  // namespace ace
