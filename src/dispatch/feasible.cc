@@ -1,7 +1,6 @@
 #include "dispatch/feasible.h"
 
 #include <cstring>
-#include <limits>
 
 namespace ace {
 namespace {
@@ -89,23 +88,6 @@ void exclude(const Snapshot& fleet, const Live& live, const Request& request, co
     std::uint8_t& e = excluded[offer.value - range.first.value];
     if (e == 0) e = code(Exclusion::attempted);
   }
-}
-
-std::uint32_t count_excluded(const std::uint8_t* excluded, std::size_t n, double* price,
-                             std::array<std::uint32_t, kExclusions>& counts) {
-  std::uint32_t out = 0;
-  const auto step = [&](std::size_t i) {
-    if (excluded[i] == 0) return;
-    ++out;
-    ++counts[excluded[i]];
-    price[i] = std::numeric_limits<double>::infinity();
-  };
-  std::size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    if (word_at<std::uint64_t>(excluded + i) != 0)
-      for (std::size_t k = 0; k < 8; ++k) step(i + k);
-  for (; i < n; ++i) step(i);
-  return static_cast<std::uint32_t>(n) - out;
 }
 
 }  // namespace ace

@@ -15,8 +15,4 @@ Exclusion fixed_exclusion(const Snapshot& fleet, const Request& request, OfferId
 void exclude(const Snapshot& fleet, const Live& live, const Request& request, const OfferRange& range,
              const std::vector<OfferId>& attempted, std::uint8_t* excluded);
 
-/// Adds to the counts by reason and puts the price of what is out at infinity. @return how many are left
-std::uint32_t count_excluded(const std::uint8_t* excluded, std::size_t n, double* price,
-                             std::array<std::uint32_t, kExclusions>& counts);
-
 }  // namespace ace

@@ -24,6 +24,18 @@ double scarce_use(const Columns& c, const Ask& ask, std::size_t i) {
   return c.per_unit[c.scarce[i]][i] * amount;
 }
 
+using Counts = std::array<std::uint32_t, kExclusions>;
+
+/// What stands against a candidate once health and capacity were looked at, in the order of testing.
+std::uint8_t excluded_by(std::uint8_t why, bool tripped, bool throttled, bool full) {
+  constexpr auto attempted = static_cast<std::uint8_t>(Exclusion::attempted);
+  if (why != 0 && why != attempted) return why;
+  if (tripped) return static_cast<std::uint8_t>(Exclusion::tripped);
+  if (throttled) return static_cast<std::uint8_t>(Exclusion::throttled);
+  if (full) return static_cast<std::uint8_t>(Exclusion::saturated);
+  return why;
+}
+
 namespace scalar {
 using Vec = double;
 constexpr std::size_t kLanes = 1;
@@ -34,19 +46,24 @@ inline void store(double* p, Vec v) { *p = v; }
 inline unsigned bits(bool mask) { return mask ? 1U : 0U; }
 inline unsigned later(const std::int64_t* until, std::int64_t now) { return *until > now ? 1U : 0U; }
 inline Vec choose(bool mask, Vec a, Vec b) { return mask ? a : b; }
+inline Vec least(Vec a, Vec b) { return a < b ? a : b; }
+inline Vec most(Vec a, Vec b) { return a > b ? a : b; }
+inline std::uint8_t any_of(const std::uint8_t* bytes) { return *bytes; }
 #include "dispatch/rank_kernel.inc"
 
-void weigh(const Columns& c, const Ask& ask, std::int64_t now, std::size_t n, double* price, double* rho,
-           std::uint8_t* excluded) {
-  sweep(n, [&](std::size_t i) { weigh_step(c, ask, now, i, price, rho, excluded); });
+void weigh_from(std::size_t i, const Columns& c, const Ask& ask, std::int64_t now, std::size_t n, double* price,
+                double* rho, std::uint8_t* excluded, Weighed& seen) {
+  for (; i < n; ++i)
+    weigh_step(c, ask, now, i, price, rho, excluded, seen.dearest_price, seen.dearest_output, seen.counts);
 }
-void dearest(const Columns& c, const double* price, std::size_t n, double* top) {
-  sweep(n, [&](std::size_t i) { dearest_step(c, price, i, top[0], top[1]); });
+void weigh(const Columns& c, const Ask& ask, std::int64_t now, std::size_t n, double* price, double* rho,
+           std::uint8_t* excluded, Weighed& seen) {
+  weigh_from(0, c, ask, now, n, price, rho, excluded, seen);
 }
 void pick(const Columns& c, const Ask& ask, const double* price, const double* rho, double bias_floor, std::size_t n,
           Best& best) {
   const double floor = round_nano(bias_floor * ask.tokens);
-  sweep(n, [&](std::size_t i) { pick_step(c, ask, price, rho, floor, i, best); });
+  for (std::size_t i = 0; i < n; ++i) pick_step(c, ask, price, rho, floor, i, best);
 }
 }  // namespace scalar
 
@@ -81,27 +98,33 @@ template <class Mask>
 inline Vec choose(Mask mask, Vec a, Vec b) {
   return _mm256_blendv_pd(b, a, reinterpret_cast<Vec>(mask));
 }
+inline Vec least(Vec a, Vec b) { return _mm256_min_pd(a, b); }
+inline Vec most(Vec a, Vec b) { return _mm256_max_pd(a, b); }
+inline std::uint8_t any_of(const std::uint8_t* bytes) {
+  std::uint32_t four;
+  std::memcpy(&four, bytes, sizeof four);
+  four |= four >> 16;
+  return static_cast<std::uint8_t>(four | four >> 8);
+}
 #include "dispatch/rank_kernel.inc"
 
 void weigh(const Columns& c, const Ask& ask, std::int64_t now, std::size_t n, double* price, double* rho,
-           std::uint8_t* excluded) {
-  if (n < kLanes) return scalar::weigh(c, ask, now, n, price, rho, excluded);
-  sweep(n, [&](std::size_t i) { weigh_step(c, ask, now, i, price, rho, excluded); });
-}
-void dearest(const Columns& c, const double* price, std::size_t n, double* top) {
-  if (n < kLanes) return scalar::dearest(c, price, n, top);
-  Vec prices = spread(top[0]), outputs = spread(top[1]);
-  sweep(n, [&](std::size_t i) { dearest_step(c, price, i, prices, outputs); });
+           std::uint8_t* excluded, Weighed& seen) {
+  Vec prices = spread(seen.dearest_price), outputs = spread(seen.dearest_output);
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) weigh_step(c, ask, now, i, price, rho, excluded, prices, outputs, seen.counts);
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    if (prices[lane] > top[0]) top[0] = prices[lane];
-    if (outputs[lane] > top[1]) top[1] = outputs[lane];
+    seen.dearest_price = scalar::most(prices[lane], seen.dearest_price);
+    seen.dearest_output = scalar::most(outputs[lane], seen.dearest_output);
   }
+  scalar::weigh_from(i, c, ask, now, n, price, rho, excluded, seen);
 }
 void pick(const Columns& c, const Ask& ask, const double* price, const double* rho, double bias_floor, std::size_t n,
           Best& best) {
-  if (n < kLanes) return scalar::pick(c, ask, price, rho, bias_floor, n, best);
   const double floor = round_nano(bias_floor * ask.tokens);
-  sweep(n, [&](std::size_t i) { pick_step(c, ask, price, rho, floor, i, best); });
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) pick_step(c, ask, price, rho, floor, i, best);
+  for (; i < n; ++i) scalar::pick_step(c, ask, price, rho, floor, i, best);
 }
 }  // namespace avx2
 #if defined(__clang__)
@@ -113,9 +136,9 @@ void pick(const Columns& c, const Ask& ask, const double* price, const double* r
 
 }  // namespace
 
-const Kernel kScalarKernel = {"scalar", scalar::weigh, scalar::dearest, scalar::pick};
+const Kernel kScalarKernel = {"scalar", scalar::weigh, scalar::pick};
 #if defined(__x86_64__)
-static const Kernel kAvx2Kernel = {"avx2", avx2::weigh, avx2::dearest, avx2::pick};
+static const Kernel kAvx2Kernel = {"avx2", avx2::weigh, avx2::pick};
 #endif
 
 std::span<const Kernel* const> kernels() {

@@ -51,15 +51,19 @@ inline double round_nano(double x) {
 /// up to 0.98 k, 1 at the knee k, infinite at the cap 1.
 double congestion(double rho, double knee);
 
+/// What weighing a request saw besides the columns it wrote.
+struct Weighed {
+  double dearest_price = 0.0, dearest_output = 0.0;  ///< among the feasible; nano-USD, and per output token
+  std::array<std::uint32_t, kExclusions> counts{};   ///< by reason; that of `none` means nothing
+};
+
 /// One instruction set's kernels.
 struct Kernel {
   const char* name;
-  /// Price and rho of n candidates; marks `tripped`, `throttled` and `saturated` where nothing is marked yet
-  /// (`attempted` yields to `saturated`).
+  /// Price and rho of n candidates. Adds health and capacity to `excluded`, counts by reason, and puts the price of
+  /// what is out at infinity.
   void (*weigh)(const Columns&, const Ask&, std::int64_t now, std::size_t n, double* price, double* rho,
-                std::uint8_t* excluded);
-  /// Largest price and dearest output token among those whose price is finite. @param dearest {price, output price}
-  void (*dearest)(const Columns&, const double* price, std::size_t n, double* dearest);
+                std::uint8_t* excluded, Weighed& seen);
   /// Least key, the first on a tie; those whose price is infinite are out. @param bias_floor least bias of any
   void (*pick)(const Columns&, const Ask&, const double* price, const double* rho, double bias_floor, std::size_t n,
                Best& best);

@@ -61,17 +61,16 @@ struct Bits {
 Bits run(const Kernel& kernel, const Columns& c, const Ask& ask, double floor, std::vector<std::uint8_t> excluded) {
   const std::size_t n = excluded.size();
   std::vector<double> price(n), rho(n);
-  kernel.weigh(c, ask, nanos(kNow), n, price.data(), rho.data(), excluded.data());
-  std::array<std::uint32_t, kExclusions> counts{};
-  count_excluded(excluded.data(), n, price.data(), counts);
-  double top[2] = {0.0, 0.0};
-  kernel.dearest(c, price.data(), n, top);
+  Weighed seen;
+  kernel.weigh(c, ask, nanos(kNow), n, price.data(), rho.data(), excluded.data(), seen);
+  seen.counts[0] = 0;
   Best best{std::numeric_limits<double>::infinity(), 0, false};
   kernel.pick(c, ask, price.data(), rho.data(), floor, n, best);
   Bits bits{{}, std::move(excluded)};
   for (const auto* column : {&price, &rho})
     for (const double x : *column) bits.words.push_back(std::bit_cast<std::uint64_t>(x));
-  for (const double x : {top[0], top[1], best.key, static_cast<double>(best.at)})
+  for (const std::uint32_t count : seen.counts) bits.words.push_back(count);
+  for (const double x : {seen.dearest_price, seen.dearest_output, best.key, static_cast<double>(best.at)})
     bits.words.push_back(std::bit_cast<std::uint64_t>(x));
   return bits;
 }

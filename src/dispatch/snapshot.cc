@@ -174,7 +174,7 @@ Snapshot::Snapshot(const Fleet& fleet) : fleet_(&fleet) {
   }
   for (const Offer& offer : offers_) {
     must_fit_.push_back(offer.tier == Tier::reserved ? 0.0 : 1.0);
-    limits_.push_back(is_gpu(offer.tier) ? kQueues : kMetered);
+    limits_.push_back(is_gpu(offer.tier) ? kQueues : offer.tier == Tier::reserved ? kCommitted : kQuota);
   }
   for (const auto& [provider, bias] : fleet.policies.bias)
     bias_floor_ = std::min(bias_floor_, static_cast<double>(bias.nano) * 1e-6);

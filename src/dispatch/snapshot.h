@@ -103,9 +103,9 @@ class Snapshot {
   }
   /// By offer: 0 where the meter admits while it is not full (reserved), 1 where the request itself must fit.
   [[nodiscard]] std::span<const double> must_fit() const { return must_fit_; }
-  /// By offer: kQueues, kMetered.
+  /// By offer: which kinds of resource can bind.
   [[nodiscard]] std::span<const std::uint8_t> limits() const { return limits_; }
-  static constexpr std::uint8_t kQueues = 1, kMetered = 2;
+  static constexpr std::uint8_t kQueues = 1, kQuota = 2, kCommitted = 4;
   /// Least bias of any provider, nano-USD per token; at most 0.
   [[nodiscard]] double bias_floor() const { return bias_floor_; }
   [[nodiscard]] std::size_t candidates_max() const { return candidates_max_; }

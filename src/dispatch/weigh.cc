@@ -37,21 +37,23 @@ Weighing::Weighing(const Snapshot& fleet, const Live& live, const Request& reque
                    const Kernel& kernel)
     : fleet_(fleet), live_(live), request_(request), scratch_(scratch), kernel_(kernel) {
   std::size_t at = 0;
-  double dearest[2] = {0.0, 0.0};
+  Weighed seen;
   for (const OfferRange& range : fleet.ranges(request.model)) {
     double* price = scratch.price.data() + at;
     std::uint8_t* out = scratch.excluded.data() + at;
     const Columns columns = columns_of(range);
     const Ask ask = ask_of(range);
     exclude(fleet, live, request, range, scratch.attempted, out);
-    kernel.weigh(columns, ask, nanos(now), range.count, price, scratch.rho.data() + at, out);
-    if (request.prompt > range.tier_min) price_long_context(range, ask, price);
-    feasible_ += count_excluded(out, range.count, price, excluded_);
-    kernel.dearest(columns, price, range.count, dearest);
+    kernel.weigh(columns, ask, nanos(now), range.count, price, scratch.rho.data() + at, out, seen);
+    if (request.prompt > range.tier_min) price_long_context(range, ask, price, seen);
     at += range.count;
   }
-  reference_ = reference_price(fleet.fleet(), request, dearest[0]);
-  dearest_output_ = dearest[1];
+  seen.counts[0] = 0;
+  excluded_ = seen.counts;
+  feasible_ = static_cast<std::uint32_t>(at);
+  for (const std::uint32_t count : excluded_) feasible_ -= count;
+  reference_ = reference_price(fleet.fleet(), request, seen.dearest_price);
+  dearest_output_ = seen.dearest_output;
   miss_ = reference_;
   if (request.slo.valid())
     if (const std::optional<Usd>& value = fleet.fleet().slo_classes[request.slo.value].miss_value)
@@ -74,14 +76,16 @@ Ask Weighing::ask_of(const OfferRange& range) const {
   return ask;
 }
 
-void Weighing::price_long_context(const OfferRange& range, const Ask& ask, double* price) const {
+void Weighing::price_long_context(const OfferRange& range, const Ask& ask, double* price, Weighed& seen) const {
   for (std::uint32_t i = 0; i < range.count; ++i) {
     const std::uint32_t offer = range.first.value + i;
-    if (live_.tiered[offer] == 0) continue;
+    if (live_.tiered[offer] == 0 || !(price[i] < std::numeric_limits<double>::infinity())) continue;
     const TokenPrices p = token_prices(fleet_.fleet().prices.rows[fleet_[OfferId{offer}].price->value], request_.prompt,
                                        fleet_.fleet().destinations[fleet_[OfferId{offer}].destination.value]);
     const double cached = std::min(static_cast<double>(live_.cached[offer]), ask.prompt);
     price[i] = round_nano((ask.prompt - cached) * p.input + cached * p.cached + ask.output_mean * p.output);
+    seen.dearest_price = std::max(seen.dearest_price, price[i]);
+    seen.dearest_output = std::max(seen.dearest_output, p.output);
   }
 }
 

@@ -38,7 +38,7 @@ class Weighing {
  private:
   [[nodiscard]] Columns columns_of(const OfferRange& range) const;
   [[nodiscard]] Ask ask_of(const OfferRange& range) const;
-  void price_long_context(const OfferRange& range, const Ask& ask, double* price) const;
+  void price_long_context(const OfferRange& range, const Ask& ask, double* price, Weighed& seen) const;
 
   const Snapshot& fleet_;
   const Live& live_;
