@@ -81,6 +81,7 @@ struct Completed {
   Usd lookup_cost{};                     ///< of a response-cache hit
   std::int64_t observed_cost_nano = -1;  ///< what the customer's log says it cost; -1 = unknown
   bool in_gap = false;                   ///< decided while the spine could not record
+  bool exact_match = true;               ///< of a cache hit: the key was tenant, model and the full canonical request
 };
 
 /// A stretch of fixed cost: [from, to) of a destination's units, or of ACE's own hosts.

@@ -1,0 +1,278 @@
+#include "ledger/counterfactual.h"
+
+#include <algorithm>
+
+#include "ledger/usage.h"
+
+namespace ace {
+namespace {
+
+bool only_for_deferrable(ServiceTier service) { return service == ServiceTier::batch || service == ServiceTier::flex; }
+
+}  // namespace
+
+std::string_view name_of(Lever lever) {
+  constexpr std::array<std::string_view, kLevers> names = {"caching", "routing", "arbitrage", "utilization"};
+  return names[static_cast<std::size_t>(lever)];
+}
+
+std::string_view name_of(Reason reason) {
+  constexpr std::array<std::string_view, kReasons> names = {
+      "none",           "unpriced",     "no_baseline",           "slo_request", "cell_served_fraction",
+      "cell_slo",       "cell_quality", "insufficient_evidence", "gap",         "not_served",
+      "assumed_routing"};
+  return names[static_cast<std::size_t>(reason)];
+}
+
+Settler::Settler(const Snapshot& snapshot) : snapshot_(&snapshot), models_(snapshot.fleet().models.size()) {
+  const Fleet& fleet = snapshot.fleet();
+  std::vector<std::string_view> classes = {""};
+  data_class_.push_back(0);
+  for (const Tenant& tenant : fleet.tenants) {
+    auto at = std::find(classes.begin(), classes.end(), tenant.data_class);
+    if (at == classes.end()) at = classes.insert(at, tenant.data_class);
+    data_class_.push_back(static_cast<std::uint32_t>(at - classes.begin()));
+  }
+  data_classes_ = classes.size();
+  markets_.resize((fleet.compliance.size() + 1) * data_classes_ * models_);
+  for (std::size_t rule = 0; rule <= fleet.compliance.size(); ++rule)
+    for (std::size_t data = 0; data < data_classes_; ++data) {
+      Market* const row = &markets_[(rule * data_classes_ + data) * models_];
+      const ComplianceId id = rule == 0 ? ComplianceId{} : ComplianceId{static_cast<std::uint32_t>(rule - 1)};
+      const auto may = [&](DestinationId destination) {
+        return snapshot.compliance(id, classes[data], destination) == Exclusion::none;
+      };
+      for (std::size_t m = 0; m < models_; ++m) {
+        const std::optional<Baseline>& baseline = fleet.models[m].baseline;
+        if (!baseline || !may(baseline->destination)) continue;
+        const Destination& seller = fleet.destinations[baseline->destination.value];
+        row[m].standard = Quote{&fleet.prices.rows[baseline->price.value], seller.service, seller.uplift_ppm, {0}, {0}};
+        row[m].contracted = baseline->contracted;
+      }
+      for (const Offer& offer : snapshot.offers()) {
+        if (offer.tier != Tier::payg || !offer.price || !may(offer.destination)) continue;
+        const Destination& seller = fleet.destinations[offer.destination.value];
+        row[offer.model.value].payg.push_back({&fleet.prices.rows[offer.price->value], seller.service,
+                                               seller.uplift_ppm, offer.context_max, offer.output_max});
+      }
+    }
+  for (const Model& model : fleet.models) {
+    Weights w;
+    if (model.baseline) {
+      const Rates& rates = rates_for(fleet.prices.rows[model.baseline->price.value], Tokens{0}, ServiceTier::standard);
+      const auto input = rates[Unit::input], cached = rates[Unit::cached_input], output = rates[Unit::output];
+      if (input && output && input->nano > 0 && output->nano >= 0) {
+        const auto ratio = [&](UsdPerMtok price) {
+          const int128 ppm = divide_half_away(int128{price.nano} * 1'000'000, input->nano);
+          return static_cast<std::int64_t>(std::clamp<int128>(ppm, 0, 1'000'000'000));
+        };
+        w = {1'000'000, cached ? ratio(*cached) : 1'000'000, ratio(*output)};
+      }
+    }
+    weights_.push_back(w);
+  }
+}
+
+const SloClass& Settler::slo(SloId id) const {
+  const Fleet& fleet = snapshot_->fleet();
+  return fleet.slo_classes[id.valid() ? id.value : fleet.default_slo.value];
+}
+
+bool Settler::deferrable(const event::Admitted& admitted) const {
+  return admitted.batch || slo(admitted.slo).deferrable();
+}
+
+const Settler::Market& Settler::market(const event::Admitted& admitted, ModelId model) const {
+  const std::size_t rule = admitted.compliance.valid() ? admitted.compliance.value + 1U : 0;
+  const std::size_t tenant = admitted.declared_tenant.valid() ? admitted.declared_tenant.value + 1U : 0;
+  return markets_[(rule * data_classes_ + data_class_[tenant]) * models_ + model.value];
+}
+
+Result<Usd> Settler::price(const Quote& quote, const Usage& usage, bool deferrable) {
+  return price_of(usage, *quote.row, deferrable ? ServiceTier::batch : quote.service, quote.uplift_ppm);
+}
+
+Result<Usd> Settler::cheapest(const Market& market, const Usage& usage, bool deferrable) {
+  std::optional<Usd> least;
+  bool offered = false;
+  const Tokens prompt = usage.prompt(), completion = usage.completion();
+  for (const Quote& quote : market.payg) {
+    if (only_for_deferrable(quote.service) && !deferrable) continue;
+    if (prompt + completion > quote.context_max) continue;
+    if (quote.output_max.value > 0 && completion > quote.output_max) continue;
+    offered = true;
+    if (const Result<Usd> asked = price(quote, usage, deferrable); asked && (!least || *asked < *least)) least = *asked;
+  }
+  if (least) return *least;
+  if (offered) return Error(Errc::unpriced, "no compliant offer prices every unit that was used");
+  return Error(Errc::not_found, "no compliant pay-as-you-go offer");
+}
+
+Result<Usd> Settler::standard(const Market& market, const Usage& usage, bool deferrable) {
+  return market.standard ? price(*market.standard, usage, deferrable) : cheapest(market, usage, deferrable);
+}
+
+/// A batch or flex price stands for a request only if its class may wait; the others see the standard price there.
+Result<Usd> Settler::at_offer(OfferId id, const Usage& usage, Instant at, bool deferrable) const {
+  const Offer& offer = (*snapshot_)[id];
+  const Destination& seller = snapshot_->fleet().destinations[offer.destination.value];
+  if (offer.tier == Tier::payg && offer.price && only_for_deferrable(seller.service) && !deferrable)
+    return price_of(usage, snapshot_->fleet().prices.rows[offer.price->value], ServiceTier::standard,
+                    seller.uplift_ppm);
+  return snapshot_->price(id, usage, at);
+}
+
+std::optional<OfferId> Settler::offer_at(DestinationId destination, ModelId model) const {
+  const std::span<const Offer> offers = snapshot_->offers();
+  const auto at = std::lower_bound(offers.begin(), offers.end(), std::pair(model, destination),
+                                   [](const Offer& offer, const std::pair<ModelId, DestinationId>& wanted) {
+                                     return std::pair(offer.model, offer.destination) < wanted;
+                                   });
+  if (at == offers.end() || at->model != model || at->destination != destination) return std::nullopt;
+  return OfferId{static_cast<std::uint32_t>(at - offers.begin())};
+}
+
+const Equivalent* Settler::pair(ModelId requested, ModelId used) const {
+  for (const Equivalent& equivalent : snapshot_->fleet().models[requested.value].equivalents)
+    if (equivalent.model == used) return &equivalent;
+  return nullptr;
+}
+
+/// The tokens the requested model would have used: the same prompt; the same completion if the model was not changed,
+/// else the completion over the pair's verbosity. What the event states is taken where it agrees to a token with the
+/// declared ratio, so that no event can make a baseline larger than the fleet file allows.
+Usage Settler::as_requested(const event::Admitted& admitted, const event::Completed& completed, ModelId used) const {
+  if (used == admitted.requested) return completed.usage;
+  const Equivalent* const equivalent = pair(admitted.requested, used);
+  const std::int64_t verbosity =
+      equivalent != nullptr ? std::max<std::int64_t>(equivalent->verbosity_ppm, 1) : 1'000'000;
+  const std::int64_t visible = completed.usage[Unit::output], hidden = completed.usage[Unit::reasoning];
+  const std::int64_t total = visible + hidden;
+  const int128 stated_as_used = divide_half_away(int128{completed.output_requested.value} * verbosity, 1'000'000);
+  const int128 off = stated_as_used - total;
+  const std::int64_t wanted = off >= -1 && off <= 1
+                                  ? completed.output_requested.value
+                                  : static_cast<std::int64_t>(divide_half_away(int128{total} * 1'000'000, verbosity));
+  Usage usage = completed.usage;
+  const std::int64_t reasoning =
+      total == 0 ? 0 : static_cast<std::int64_t>(divide_half_away(int128{hidden} * wanted, total));
+  usage.set(Unit::reasoning, reasoning);
+  usage.set(Unit::output, wanted - reasoning);
+  return usage;
+}
+
+Settled Settler::settle(const event::Admitted& admitted, const event::Decided& decided,
+                        std::span<const event::Attempted> attempts, const event::Completed& completed) const {
+  Settled s;
+  s.admitted = admitted;
+  s.decided = decided;
+  s.completed = completed;
+  s.attempts = static_cast<std::uint32_t>(attempts.size());
+  s.used = completed.offer.valid() ? (*snapshot_)[completed.offer].model : admitted.requested;
+  const bool waits = deferrable(admitted);
+  const bool ran = completed.outcome == event::Outcome::served || completed.outcome == event::Outcome::client_abort;
+  bool priced = true;
+
+  // C4: every attempt as billed; the answer apart, for C3.
+  Usd failed{}, answer{};
+  bool answered = false;
+  for (const event::Attempted& attempt : attempts) {
+    const OfferId billed_as = attempt.billed_as.valid() ? attempt.billed_as : attempt.offer;
+    const Result<Usd> cost = snapshot_->price(billed_as, attempt.billed, attempt.energy_hour);
+    if (!cost) {
+      priced = false;
+      continue;
+    }
+    if (ran && attempt.answered && !answered) {
+      answer = *cost;
+      answered = true;
+      s.billed_as = billed_as;
+      s.native_spill = billed_as != attempt.offer;
+      s.spilled = s.native_spill || attempt.offer != decided.decision.chosen;
+    } else {
+      failed += *cost;
+    }
+  }
+  if (ran && !answered && !completed.offer.valid()) priced = false;  // nobody says who answered, so nobody knows
+  if (ran && !answered && completed.offer.valid()) {
+    if (const Result<Usd> cost = snapshot_->price(completed.offer, completed.usage, admitted.at))
+      answer = *cost;
+    else
+      priced = false;
+    s.billed_as = completed.offer;
+    s.spilled = completed.offer != decided.decision.chosen;
+  }
+  std::array<Usd, 5>& c = s.chain.c;
+  if (completed.outcome == event::Outcome::cache_hit) answer = completed.lookup_cost;
+  c[4] = answer + failed;
+
+  if (completed.outcome == event::Outcome::not_served) {  // it can only lose money
+    s.chain.lever[static_cast<std::size_t>(Lever::utilization)] = -c[4];
+    return s;
+  }
+
+  // C0
+  const Market& requested = market(admitted, admitted.requested);
+  const Usage wanted = as_requested(admitted, completed, s.used);
+  const Usage baseline = with_cached(wanted, admitted.h0, false);
+  const Result<Usd> c0 = standard(requested, baseline, waits);
+  if (!c0 || !priced) {  // what it cost stands in baseline and actual alike
+    s.excluded = !c0 && c0.error().code() == Errc::not_found ? Reason::no_baseline : Reason::unpriced;
+    c.fill(c[4]);
+    s.cheapest_compliant_baseline = s.uncached_baseline = c[4];
+    return s;
+  }
+  c[0] = *c0;
+  s.baseline_assumed = !(requested.standard && requested.contracted);
+  s.cheapest_compliant_baseline = requested.standard ? cheapest(requested, baseline, waits).value_or(c[0]) : c[0];
+  s.uncached_baseline =
+      admitted.h0.value <= 0 ? c[0] : standard(requested, with_cached(wanted, Tokens{0}, false), waits).value_or(c[0]);
+
+  // C1..C3
+  if (!ran) {
+    c[1] = c[2] = c[3] = answer;
+  } else {
+    const Usage asked = with_cached(wanted, completed.h1, true);
+    c[1] = asked == baseline ? c[0] : standard(requested, asked, waits).value_or(c[0]);
+    const bool changed = s.used != admitted.requested;
+    const Usage served = changed ? with_cached(completed.usage, completed.h1, true) : asked;
+    if (changed) {
+      const Equivalent* const equivalent = pair(admitted.requested, s.used);
+      s.routing_assumed = equivalent == nullptr || equivalent->evidence.empty();
+      const Result<Usd> c2 = standard(market(admitted, s.used), served, waits);
+      if (!c2) {  // the model used has no PAYG price: nobody can say which lever it was
+        c[2] = c[3] = c[1];
+        s.chain.lever[0] = c[0] - c[1];
+        s.chain.unattributed = c[1] - c[4];
+        s.unattributed = true;
+        return s;
+      }
+      c[2] = *c2;
+    } else {
+      c[2] = c[1];
+    }
+    const bool payg = s.billed_as.valid() && (*snapshot_)[s.billed_as].tier == Tier::payg;
+    if (payg || s.native_spill)
+      c[3] = answer;
+    else if (decided.cheapest_payg.valid() && (*snapshot_)[decided.cheapest_payg].model == s.used)
+      c[3] = at_offer(decided.cheapest_payg, served, admitted.at, waits).value_or(c[2]);
+    else
+      c[3] = c[2];  // no PAYG was feasible at admission: nothing to arbitrage
+  }
+  for (std::size_t i = 0; i < kLevers; ++i) s.chain.lever[i] = c[i] - c[i + 1];
+  return s;
+}
+
+Settled settle(const Snapshot& fleet, const event::Admitted& admitted, const event::Decided& decided,
+               std::span<const event::Attempted> attempts, const event::Completed& completed) {
+  return Settler(fleet).settle(admitted, decided, attempts, completed);
+}
+
+Settled against_uncached(Settled request) {
+  request.chain.lever[0] += request.uncached_baseline - request.chain.c[0];
+  request.chain.c[0] = request.uncached_baseline;
+  request.admitted.h0 = Tokens{0};
+  return request;
+}
+
+}  // namespace ace

@@ -1,0 +1,233 @@
+/// The fold: one settled request into its accounts. Integers only, no allocation except for a new account.
+#include "ledger/ledger.h"
+
+#include <algorithm>
+
+#include "ledger/fold.h"
+
+namespace ace {
+namespace fold {
+
+Slot& Slot::operator+=(const Slot& o) {
+  requests += o.requests;
+  served += o.served;
+  slo_met += o.slo_met;
+  gated_requests += o.gated_requests;
+  baseline += o.baseline;
+  actual += o.actual;
+  claimed += o.claimed;
+  withheld += o.withheld;
+  gated += o.gated;
+  other += o.other;
+  cheapest += o.cheapest;
+  assumed += o.assumed;
+  return *this;
+}
+
+Used& Used::operator+=(const Used& o) {
+  requests += o.requests;
+  input += o.input;
+  cached += o.cached;
+  output += o.output;
+  marginal += o.marginal;
+  baseline += o.baseline;
+  return *this;
+}
+
+Totals& Totals::operator+=(const Totals& o) {
+  if (o.any) {
+    first = any ? std::min(first, o.first) : o.first;
+    last = any ? std::max(last, o.last) : o.last;
+    any = true;
+  }
+  requests += o.requests;
+  cache_hits += o.cache_hits;
+  aborted += o.aborted;
+  spilled += o.spilled;
+  retried += o.retried;
+  observed_requests += o.observed_requests;
+  priced_requests += o.priced_requests;
+  for (std::size_t i = 0; i < not_served_by_verdict.size(); ++i) not_served_by_verdict[i] += o.not_served_by_verdict[i];
+  for (std::size_t i = 0; i < kReasons; ++i) {
+    requests_by_reason[i] += o.requests_by_reason[i];
+    disallowed_by_reason[i] += o.disallowed_by_reason[i];
+    excluded_c0[i] += o.excluded_c0[i];
+  }
+  input += o.input;
+  cached += o.cached;
+  output += o.output;
+  goodput += o.goodput;
+  denominator += o.denominator;
+  observed += o.observed;
+  cheapest += o.cheapest;
+  uncached += o.uncached;
+  for (std::size_t i = 0; i < coalitions.size(); ++i) coalitions[i] += o.coalitions[i];
+  return *this;
+}
+
+}  // namespace fold
+
+namespace {
+
+/// Adds to accounts, or takes back.
+class Entry {
+ public:
+  explicit Entry(int sign) : sign_(sign) {}
+  void operator()(Usd& account, Usd amount) const { sign_ > 0 ? account += amount : account -= amount; }
+  void operator()(Levers& account, const Levers& amount) const { sign_ > 0 ? account += amount : account -= amount; }
+  void operator()(std::int64_t& account, std::int64_t count) const { account += sign_ * count; }
+  void operator()(std::uint64_t& account, bool counts = true) const {
+    if (counts) account += static_cast<std::uint64_t>(std::int64_t{sign_});  // modulo 2^64: -1 takes one back
+  }
+  void operator()(fold::One& account, Usd baseline, Usd saving, const AllowedAmount& allowed) const {
+    (*this)(account.requests);
+    (*this)(account.baseline, baseline);
+    (*this)(account.claimed, saving);
+    (*this)(account.withheld, allowed.withheld);
+    (*this)(account.gated, allowed.gated);
+  }
+
+ private:
+  int sign_;
+};
+
+constexpr std::size_t index(Reason reason) { return static_cast<std::size_t>(reason); }
+
+}  // namespace
+
+void Ledger::State::book(const Settled& given, const Usd* other, int sign) {
+  Settled rebased;
+  const Settled* request = &given;
+  if (options.baseline == BaselineKind::all_payg_uncached) {
+    rebased = against_uncached(given);
+    request = &rebased;
+  }
+  const Settled& s = *request;
+  const Entry enter(sign);
+  const event::Admitted& admitted = s.admitted;
+  const event::Completed& completed = s.completed;
+  const bool answered = s.answered(), hit = completed.outcome == event::Outcome::cache_hit;
+  const bool met = answered && completed.slo_met;
+  const Usd c0 = s.chain.c[0], c4 = s.chain.c[4];
+  const Allowance allowance = allow(s, options.gates);
+
+  fold::Slot& slot = slots[{hour_of(admitted.at), admitted.tenant, admitted.requested, admitted.slo}];
+  enter(slot.requests);
+  enter(slot.served, answered);
+  enter(slot.slo_met, met);
+  const bool gated = allowance.gated != Levers{};
+  enter(slot.gated_requests, gated);
+  enter(slot.baseline, c0);
+  enter(slot.actual, c4);
+  enter(slot.claimed, levers_of(s.chain));
+  if (gated) enter(slot.gated, allowance.gated);
+  const bool withheld = allowance.withheld != Levers{};
+  if (withheld) enter(slot.withheld, allowance.withheld);
+  const Usd cheapest = answered ? s.cheapest_compliant_baseline : Usd{};
+  enter(slot.cheapest, cheapest, cheapest - c4, allow_amount(cheapest - c4, allowance));
+  if (s.baseline_assumed) enter(slot.assumed, c0, c0 - c4, {allowance.withheld.sum(), allowance.gated.sum(), {}});
+  if (other != nullptr) {
+    const Usd paid = !answered ? Usd{} : s.excluded != Reason::none ? c4 : *other;
+    enter(slot.other, paid, paid - c4, allow_amount(paid - c4, allowance));
+  }
+
+  const Usage& tokens = completed.usage;
+  const Tokens prompt = answered ? tokens.prompt() : Tokens{}, completion = answered ? tokens.completion() : Tokens{};
+  const std::int64_t cached = answered ? tokens[Unit::cached_input] : 0;
+  fold::UsageKey key{hour_of(admitted.at), admitted.tenant, admitted.team, s.used, {}, admitted.slo};
+  if (answered && completed.offer.valid()) key.destination = settler.snapshot()[completed.offer].destination;
+  fold::Used& used = usage[key];
+  enter(used.requests);
+  enter(used.input, prompt.value - cached);
+  enter(used.cached, cached);
+  enter(used.output, completion.value);
+  enter(used.marginal, c4);
+  enter(used.baseline, c0);
+
+  fold::Totals& t = totals;
+  const Instant end = std::max(admitted.at, completed.at);
+  t.first = t.any ? std::min(t.first, admitted.at) : admitted.at;
+  t.last = t.any ? std::max(t.last, end) : end;
+  t.any = true;
+  enter(t.requests);
+  enter(t.cache_hits, hit);
+  enter(t.aborted, completed.outcome == event::Outcome::client_abort);
+  enter(t.spilled, s.spilled);
+  enter(t.retried, s.attempts > 1);
+  if (!answered) enter(t.not_served_by_verdict[static_cast<std::size_t>(completed.verdict)]);
+  enter(t.input, prompt.value - cached);
+  enter(t.cached, cached);
+  enter(t.output, completion.value);
+  if (met && !hit) enter(t.goodput, completion.value);
+  if (answered) enter(minutes[{floor_div(nanos(admitted.at), nanos(kMinute))}], (prompt + completion).value);
+  if (answered && s.excluded == Reason::none) {
+    enter(t.priced_requests);
+    enter(t.denominator, c0);
+  }
+  if (s.excluded != Reason::none) enter(t.excluded_c0[index(s.excluded)], c0);
+  if (allowance.lever_reason != Reason::none) {
+    enter(t.requests_by_reason[index(allowance.lever_reason)]);
+    enter(t.disallowed_by_reason[index(allowance.lever_reason)], allowance.withheld_lever);
+  }
+  const Usd rest = allowance.withheld.sum() - allowance.withheld_lever;
+  if (!answered || s.excluded != Reason::none || rest != Usd{}) {
+    enter(t.requests_by_reason[index(allowance.reason)]);
+    enter(t.disallowed_by_reason[index(allowance.reason)], rest);
+  }
+  if (completed.observed_cost_nano >= 0) {
+    enter(t.observed_requests);
+    enter(t.observed, Usd{completed.observed_cost_nano});
+  }
+  enter(t.cheapest, cheapest);
+  enter(t.uncached, answered ? s.uncached_baseline : Usd{});
+  if (options.shapley) {
+    const Coalitions v = settler.coalitions(s);
+    for (std::size_t i = 0; i < v.size(); ++i) enter(t.coalitions[i], v[i]);
+  }
+}
+
+Ledger::Ledger(const Snapshot& fleet, const Options& options) : state_(std::make_unique<State>(fleet, options)) {
+  std::map<DestinationId, std::int64_t> reserved;
+  for (const Reservation& r : options.reservations)
+    ACE_CHECK(r.share_ppm >= 0 && (reserved[r.destination] += r.share_ppm) <= 1'000'000,
+              "the reserved shares of a destination are at most the whole of it");
+}
+Ledger::~Ledger() = default;
+Ledger::Ledger(Ledger&&) noexcept = default;
+
+void Ledger::add(const Settled& request) { state_->book(request, nullptr, 1); }
+void Ledger::add(const Settled& request, Usd other_baseline) { state_->book(request, &other_baseline, 1); }
+
+void Ledger::compensate(const Settled& booked, const Settled& right) {
+  ACE_CHECK(booked.admitted.id == right.admitted.id, "a compensating entry is about the request it corrects");
+  state_->book(booked, nullptr, -1);
+  state_->book(right, nullptr, 1);
+}
+
+void Ledger::add(const event::FixedCost& cost) { state_->fixed[{cost.destination, cost.kind}] += cost.amount; }
+
+Result<void> Ledger::add(const event::GpuBooking& booking) { return state_->bookings.add(booking); }
+
+void Ledger::utilization(DestinationId destination, double used_share) {
+  // A measured share of capacity: to whole parts per million before it splits an amount.
+  const double bounded = used_share > 0.0 ? std::min(used_share, 1.0) : 0.0;
+  std::int64_t& ppm = state_->used_ppm[destination];
+  ppm = std::max(ppm, static_cast<std::int64_t>(bounded * 1e6 + 0.5));
+}
+
+void Ledger::merge(const Ledger& other) {
+  State& ours = *state_;
+  const State& theirs = *other.state_;
+  ours.slots.merge(theirs.slots);
+  ours.usage.merge(theirs.usage);
+  ours.minutes.merge(theirs.minutes);
+  ours.totals += theirs.totals;
+  for (const auto& [key, amount] : theirs.fixed) ours.fixed[key] += amount;
+  for (const auto& [destination, ppm] : theirs.used_ppm) {
+    std::int64_t& share = ours.used_ppm[destination];
+    share = std::max(share, ppm);
+  }
+  ACE_CHECK(ours.bookings.merge(theirs.bookings).has_value(), "a GPU-millisecond is booked in two ledgers");
+}
+
+}  // namespace ace

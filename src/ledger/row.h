@@ -1,0 +1,53 @@
+#pragma once
+/// One request as a row of `--requests`, so that anyone can add the report up again.
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ledger/gates.h"
+
+namespace ace {
+
+/// Everything of one request that the report rests on. Amounts are exact; `counted` is the saving after every gate.
+struct Row {
+  RequestId id;
+  std::int64_t row = 0;
+  Instant at{};
+  std::uint32_t tenant = 0, team = 0;
+  ModelId requested, used;
+  SloId slo;
+  DestinationId destination;  ///< none for a cache hit or a refusal
+  std::int64_t input = 0, cached = 0, cache_write = 0, output = 0, reasoning = 0, other_units = 0;
+  Terms terms;  ///< of the decision, nano-USD: price and penalties
+  Chain chain;
+  Usd counted{}, disallowed{};
+  event::Outcome outcome{};
+  Duration ttft{0}, tpot{0};
+  bool slo_met = false;
+  std::uint32_t attempts = 0;
+  Reason reason = Reason::none;        ///< of the request itself
+  Reason lever_reason = Reason::none;  ///< of one lever of it
+  Reason gate = Reason::none;          ///< of its cell, as given
+};
+
+/// @param gate of its cell, from Statement::gate_of in a second pass; none in the first
+Row row_of(const Snapshot& fleet, const Settled& settled, Reason gate, const Gates& gates = {});
+
+/// Names by symbol, as the run's tables have them.
+struct RowNames {
+  const Fleet* fleet = nullptr;
+  const std::vector<std::string>* tenants = nullptr;
+  const std::vector<std::string>* teams = nullptr;
+};
+
+/// The field names in the order of the cells.
+std::span<const std::string_view> row_fields();
+/// Appends the header line, and one line for a row, both ending in LF. Names are quoted where CSV needs it; one that a
+/// spreadsheet would run (= + - @, tab, CR in front) gets an apostrophe in front.
+void append_csv_header(std::string& out);
+void append_csv(std::string& out, const Row& row, const RowNames& names);
+/// A text as a CSV cell by those rules.
+void append_text_cell(std::string& out, std::string_view text);
+
+}  // namespace ace
