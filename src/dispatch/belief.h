@@ -25,10 +25,10 @@ struct Claim {
   double output_p90 = 0.0;  ///< as reserved in KV and meter
   double meter_estimate = 0.0;
   bool first_token_seen = false;
-  bool probe = false;            ///< the one attempt that a half-open destination is judged by
-  Instant at{};                  ///< of dispatch
-  double rho = 0.0;              ///< largest queueing utilization there, this request included
-  OfferId failed_at;             ///< where the same request failed before; none = nowhere
+  bool probe = false;  ///< the one attempt that a half-open destination is judged by
+  Instant at{};        ///< of dispatch
+  double rho = 0.0;    ///< largest queueing utilization there, this request included
+  OfferId failed_at;   ///< where the same request failed before; none = nowhere
 };
 
 /// How an attempt ended without an answer.
@@ -84,19 +84,23 @@ class Belief {
   void aborted(Instant now, const Claim& claim, const Observed& seen);
   /// A retry that the upstream may have worked on: is one more allowed by the retry budget? Counts it if so.
   bool may_retry(Instant now);
+  /// Telemetry: the share of a destination's GPUs that is fit; faulty ones trip it at 0, suspect ones price it up.
+  void suspect(Instant now, DestinationId destination, double healthy_share);
   /// Unit states changed: replicas now running at a destination (0 = none).
   void units(Instant now, DestinationId destination, std::int64_t running_units);
 
   /// Free room under the knees plus free quota, over the largest single destination's load, per model; below 1 alerts.
   [[nodiscard]] double contingency(ModelId model) const;
   [[nodiscard]] double knee(OfferId offer, SloId slo) const;
-  /// Curve, price and health changes since the last call, as the spine will record them.
+  /// Curve, price and health changes since the last call, as the spine will record them, in order of their first move.
+  /// At most one per kind, offer and class: its value before the first move and after the last.
   struct Change {
     enum class What : std::uint8_t { knee, health, shadow_price, price, units } what;
     Instant at;
     OfferId offer;
     SloId slo;
-    double before = 0.0, after = 0.0;
+    double before = 0.0, after = 0.0;  ///< knee: share of the cap; health: price factor, infinite while tripped;
+                                       ///< shadow price: nano-USD per whole share; units: running units
   };
   std::vector<Change> take_changes();
 

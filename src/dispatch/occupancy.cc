@@ -22,6 +22,9 @@ constexpr auto kOtpm = static_cast<std::size_t>(RateLimit::output_tokens);
 /// Weight of an output token where only output is limited: large enough that the input beside it does not count.
 constexpr double kOutputOnly = 1e6;
 
+/// Output of a request when nothing else is known, tokens.
+constexpr double kOutputUsual = 211.0;
+
 }  // namespace
 
 void MinuteWindow::advance(Instant now) {
@@ -63,7 +66,12 @@ Occupancy::Occupancy(const Snapshot& snapshot, Live& live)
       if (offer.profile) {
         station.queues = true;
         holds_[o.value].replicas = destination.units.units * offer.replicas_per_unit;
+        holds_[o.value].tpot_s = step_seconds(*offer.profile, static_cast<double>(offer.profile->batch_max) / 2.0, 0.0);
+      } else {
+        holds_[o.value].ttft_s = to_seconds(destination.latency.ttft_p50);
+        holds_[o.value].tpot_s = to_seconds(destination.latency.tpot_p50);
       }
+      holds_[o.value].residence = residence(o, kOutputUsual);
       // One bucket per block: each model fills it in its own weighted tokens, here in shares.
       if (!station.meter && (offer.serving->ptu || offer.serving->gsu)) {
         const CommitmentMeter whole =
@@ -117,7 +125,7 @@ void Occupancy::show_queues(Instant now, Station& station, bool prefill, Live& l
     const double per_second =
         decode_slowdown(offer, hold) / (offer.profile->prefill_tokens_per_s * static_cast<double>(hold.replicas));
     live.per_unit[kPrefill][o.value] = per_second / to_seconds(kPrefillWindow);
-    offered += hold.prefill.per_second(now) * per_second;
+    offered += std::max(0.0, hold.prefill.per_second(now)) * per_second;
   }
   for (const OfferId o : station.offers) {
     live.use[kSlots][o.value] = slots;
@@ -165,6 +173,21 @@ double Occupancy::share(const Claim& claim, const Live& live) const {
   const double uncached = static_cast<double>(claim.prompt - claim.cached);
   return std::max({live.per_unit[kSlots][o], live.per_unit[kKv][o] * static_cast<double>(held(claim)),
                    live.per_unit[kPrefill][o] * uncached});
+}
+
+Duration Occupancy::residence(OfferId offer, double output_mean) const {
+  const Hold& hold = holds_[offer.value];
+  return from_seconds(hold.ttft_s + hold.tpot_s * output_mean);
+}
+
+void Occupancy::paced(const Claim& claim, const Observed& seen) {
+  Hold& hold = holds_[claim.offer.value];
+  constexpr double kWeight = 1.0 / 32.0;
+  const double output = static_cast<double>(seen.output.value);
+  hold.ttft_s += kWeight * (to_seconds(seen.ttft) - hold.ttft_s);
+  if (seen.tpot.count() > 0) hold.tpot_s += kWeight * (to_seconds(seen.tpot) - hold.tpot_s);
+  const Duration took = from_seconds(to_seconds(seen.ttft) + to_seconds(seen.tpot) * output);
+  hold.residence += (took - hold.residence) / 32;
 }
 
 double Occupancy::meter_level(DestinationId d, Instant now) const {
@@ -219,6 +242,29 @@ void Occupancy::release(Instant now, const Claim& claim, std::int64_t output, st
   }
 }
 
+void Occupancy::undo(Instant now, const Claim& claim, Live& live) {
+  Station& station = stations_[(*snapshot_)[claim.offer].destination.value];
+  Hold& hold = holds_[claim.offer.value];
+  ACE_CHECK(hold.claims > 0, "a claim was given back twice");
+  --hold.claims;
+  if (station.queues) {
+    hold.kv_tokens -= held(claim);
+    hold.prefill.add(now, -static_cast<double>(claim.prompt - claim.cached));
+    show_queues(now, station, true, live);
+  }
+  if (station.meter && claim.meter_estimate > 0.0) {
+    const double share = live.per_unit[kTokensUsed][claim.offer.value];
+    station.meter->reconcile(now, claim.meter_estimate * share, 0.0);
+    show_meter(now, station, live);
+  }
+  if (station.windows) {
+    MinuteWindow::Counts difference = rated(claim, static_cast<std::int64_t>(claim.output_p90 + 0.5), claim.cached);
+    for (std::int64_t& count : difference) count = -count;
+    station.window.correct(claim.at, now, difference);
+    show_windows(station, live);
+  }
+}
+
 void Occupancy::decay(Instant now, Live& live) {
   for (Station& station : stations_) {
     if (station.queues) show_queues(now, station, true, live);
@@ -236,6 +282,13 @@ void Occupancy::units(Instant now, DestinationId destination, std::int64_t runni
   for (const OfferId o : station.offers) holds_[o.value].replicas = running_units * (*snapshot_)[o].replicas_per_unit;
   if (station.queues) show_queues(now, station, true, live);
   if (station.windows) limit(destination, station.caps, live);
+}
+
+void Occupancy::shrink(DestinationId destination, double cap_share, Live& live) {
+  for (const OfferId o : stations_[destination.value].offers) {
+    const double whole = (*snapshot_)[o].unit_capacity[kTokensUsed];
+    live.per_unit[kTokensUsed][o.value] = whole > 0.0 ? 1.0 / (whole * cap_share) : 0.0;
+  }
 }
 
 void Occupancy::limit(DestinationId destination, const RateCaps& caps, Live& live) {

@@ -61,14 +61,28 @@ class Occupancy {
   /// The caps that the rate windows are held against.
   void limit(DestinationId destination, const RateCaps& caps, Live& live);
 
+  /// What is left of a commitment's declared cap, in (0, 1].
+  void shrink(DestinationId destination, double cap_share, Live& live);
+
   [[nodiscard]] const MinuteWindow::Counts& minute(DestinationId d) const { return stations_[d.value].window.sum(); }
   [[nodiscard]] std::uint32_t in_flight(OfferId offer) const { return holds_[offer.value].claims; }
   [[nodiscard]] std::int64_t replicas(OfferId offer) const { return holds_[offer.value].replicas; }
   [[nodiscard]] std::span<const OfferId> offers(DestinationId d) const { return stations_[d.value].offers; }
+  /// Expected time from dispatch to completion, from the pace of the last answers.
+  [[nodiscard]] Duration residence(OfferId offer) const { return holds_[offer.value].residence; }
+  [[nodiscard]] Duration residence(OfferId offer, double output_mean) const;
+  void paced(const Claim& claim, const Observed& seen);
   /// What one claim takes of the queueing resource it takes most of.
   [[nodiscard]] double share(const Claim& claim, const Live& live) const;
   /// Largest queueing utilization at the offer's destination.
   [[nodiscard]] static double rho(OfferId offer, const Live& live);
+  /// Seconds of flow at the cap that fill the `tokens` resource.
+  [[nodiscard]] double flow_seconds(DestinationId d) const {
+    const Station& station = stations_[d.value];
+    return station.meter ? station.meter->capacity() / station.meter->rate() : 60.0;
+  }
+  /// Gives back a claim that was turned away before any work: as if it had never been booked.
+  void undo(Instant now, const Claim& claim, Live& live);
   /// Of the commitment; 0 where there is none.
   [[nodiscard]] double meter_level(DestinationId d, Instant now) const;
 
@@ -78,6 +92,8 @@ class Occupancy {
     std::int64_t kv_tokens = 0;
     std::int64_t replicas = 0;
     RateEwma prefill{kPrefillWindow};
+    double ttft_s = 0.5, tpot_s = 0.03;  ///< averages over about 32 answers
+    Duration residence{0};
   };
   struct Station {  // by destination
     std::vector<OfferId> offers;

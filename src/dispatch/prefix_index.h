@@ -11,8 +11,8 @@
 namespace ace {
 
 /// An open-addressing table of block keys with the order of last use threaded through it. O(1) per block,
-/// deterministic. Memory: at most 44 bytes per block of `blocks_max` (24 a node, 4 to 8 a table slot, and half as much
-/// again while either grows), and no more than twice what the blocks seen so far need.
+/// deterministic. Memory: at most 64 bytes per block held (a node of 24 in an array that doubles, up to four table slots
+/// of 4), and never more than `blocks_max` blocks.
 class PrefixIndex {
  public:
   struct Rules {

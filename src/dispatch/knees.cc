@@ -1,0 +1,170 @@
+#include "dispatch/knees.h"
+
+#include <algorithm>
+
+#include "dispatch/roofline.h"
+
+namespace ace {
+namespace {
+
+constexpr std::uint32_t kNoSite = 0xffff'ffff;
+constexpr double kFitWeight = 1.0 / 256.0;
+constexpr std::uint64_t kAnswersToFit = 256;
+constexpr Duration kLookAhead{10 * kSecond};
+
+void average(double& mean, double x) { mean += kFitWeight * (x - mean); }
+
+}  // namespace
+
+Knees::Knees(const Snapshot& snapshot, const Occupancy& occupancy, double scale, Live& live)
+    : snapshot_(&snapshot),
+      occupancy_(&occupancy),
+      scale_(scale),
+      classes_(snapshot.fleet().slo_classes.size()),
+      site_of_(snapshot.offers().size(), kNoSite),
+      presence_(snapshot.fleet().destinations.size() * classes_) {
+  const Fleet& fleet = snapshot.fleet();
+  for (const SloClass& slo : fleet.slo_classes) epsilon_.push_back(fleet.policies.epsilon.value_or(slo.epsilon));
+  for (std::uint32_t i = 0; i < site_of_.size(); ++i) {
+    live.knee[i] = kKneeMost;
+    for (auto& column : live.knee_by_class) column[i] = kKneeMost;
+    if (!snapshot.offers()[i].profile) continue;
+    site_of_[i] = static_cast<std::uint32_t>(sites_.size());
+    sites_.push_back({.offer = OfferId{i}});
+    queues_.push_back(snapshot.offers()[i].destination);
+    for (std::uint32_t s = 0; s < classes_; ++s) {
+      knees_.emplace_back(prior(sites_.back(), s));
+      show(site_of_[i], SloId{s}, live);
+    }
+  }
+  std::sort(queues_.begin(), queues_.end());
+  queues_.erase(std::unique(queues_.begin(), queues_.end()), queues_.end());
+}
+
+double Knees::prior(const Site& site, std::size_t slo) const {
+  ServerProfile profile = *(*snapshot_)[site.offer].profile;
+  Shape shape;
+  if (site.answers >= kAnswersToFit) {
+    shape.prompt_mean = std::max(site.prompt, 1.0);
+    shape.prompt_cv2 = std::max(0.0, site.prompt2 / (shape.prompt_mean * shape.prompt_mean) - 1.0);
+    shape.output_mean = std::max(site.output, 1.0);
+    if (!profile.measured) {
+      profile.step_base_s *= site.tpot_ratio;
+      profile.step_per_sequence_s *= site.tpot_ratio;
+      profile.step_per_kv_token_s *= site.tpot_ratio;
+    }
+  }
+  const double k =
+      knee_prior(profile, occupancy_->replicas(site.offer), snapshot_->fleet().slo_classes[slo], shape, epsilon_[slo]);
+  return std::clamp(k * scale_, kKneeLeast, kKneeMost);
+}
+
+void Knees::show(std::uint32_t site, SloId slo, Live& live) {
+  const OfferId offer = sites_[site].offer;
+  live.knee_by_class[slo.value][offer.value] = knee(site, slo).value();
+  ++live.version[offer.value];
+}
+
+void Knees::show_smallest(DestinationId d, Live& live) {
+  for (const OfferId o : occupancy_->offers(d)) {
+    if (site_of_[o.value] == kNoSite) continue;
+    double smallest = kKneeMost;
+    for (std::uint32_t s = 0; s < classes_; ++s)
+      if (presence(d, SloId{s}).counts) smallest = std::min(smallest, knee(site_of_[o.value], SloId{s}).value());
+    live.knee[o.value] = smallest;
+  }
+}
+
+void Knees::admitted(const Claim& claim, double share, Live& live) {
+  const std::uint32_t site = site_of_[claim.offer.value];
+  if (site == kNoSite || !claim.slo.valid()) return;
+  knee(site, claim.slo).admitted(claim.rho, share);
+  const DestinationId d = (*snapshot_)[claim.offer].destination;
+  Presence& here = presence(d, claim.slo);
+  ++here.in_flight;
+  here.last = claim.at;
+  if (here.counts) return;
+  here.counts = true;
+  show_smallest(d, live);
+}
+
+void Knees::left(const Claim& claim) {
+  if (site_of_[claim.offer.value] == kNoSite || !claim.slo.valid()) return;
+  --presence((*snapshot_)[claim.offer].destination, claim.slo).in_flight;
+}
+
+void Knees::learn_curve(Site& site, const Claim& claim, const Observed& seen) {
+  const Offer& offer = (*snapshot_)[site.offer];
+  const double prompt = static_cast<double>(claim.prompt) - static_cast<double>(seen.cached.value);
+  const double output = static_cast<double>(seen.output.value);
+  if (site.answers++ == 0) {
+    site.prompt = prompt;
+    site.prompt2 = prompt * prompt;
+    site.output = output;
+  }
+  site.fresh = true;
+  average(site.prompt, prompt);
+  average(site.prompt2, prompt * prompt);
+  average(site.output, output);
+  const std::int64_t replicas = occupancy_->replicas(site.offer);
+  if (offer.profile->measured || seen.tpot.count() <= 0 || replicas == 0) return;
+  // The load at the end of the answer stands for the load during it; over many answers that evens out.
+  const double batch = std::max(1.0, (occupancy_->in_flight(site.offer) + 1.0) / static_cast<double>(replicas));
+  const double predicted = step_seconds(*offer.profile, batch, batch * (site.prompt + site.output / 2.0));
+  average(site.tpot_ratio, std::clamp(to_seconds(seen.tpot) / predicted, 0.1, 10.0));
+}
+
+bool Knees::completed(Instant now, const Claim& claim, const Observed& seen, bool slo_met, Live& live) {
+  const std::uint32_t site = site_of_[claim.offer.value];
+  if (site == kNoSite || !claim.slo.valid()) return false;
+  left(claim);
+  learn_curve(sites_[site], claim, seen);
+  Knee& k = knee(site, claim.slo);
+  const double before = k.value();
+  if (!k.ended(now, claim.at, slo_met, epsilon_[claim.slo.value])) return false;
+  last_ = {claim.offer, claim.slo, before, k.value()};
+  show(site, claim.slo, live);
+  show_smallest((*snapshot_)[claim.offer].destination, live);
+  return true;
+}
+
+std::span<const Knees::Moved> Knees::close(Instant now, Duration window, bool learn, Live& live) {
+  moved_.clear();
+  for (std::uint32_t i = 0; learn && i < sites_.size(); ++i) {
+    for (std::uint32_t s = 0; s < classes_; ++s) {
+      Knee& k = knee(i, SloId{s});
+      if (k.trials() == 0) continue;
+      const double before = k.value();
+      if (!k.close(now, window, epsilon_[s])) continue;
+      show(i, SloId{s}, live);
+      moved_.push_back({sites_[i].offer, SloId{s}, before, k.value()});
+    }
+  }
+  for (const DestinationId d : queues_) {
+    const Duration ahead = std::max(kLookAhead, occupancy_->residence(occupancy_->offers(d).front()));
+    for (std::uint32_t s = 0; s < classes_; ++s) {
+      Presence& here = presence(d, SloId{s});
+      here.counts = here.counts && (here.in_flight > 0 || now - here.last <= ahead);
+    }
+    show_smallest(d, live);
+  }
+  return moved_;
+}
+
+std::span<const Knees::Moved> Knees::refit(Live& live) {
+  moved_.clear();
+  for (std::uint32_t i = 0; i < sites_.size(); ++i) {
+    if (!sites_[i].fresh || sites_[i].answers < kAnswersToFit) continue;
+    sites_[i].fresh = false;
+    for (std::uint32_t s = 0; s < classes_; ++s) {
+      Knee& k = knee(i, SloId{s});
+      const double before = k.value();
+      if (k.moved() || !k.refit(prior(sites_[i], s))) continue;
+      show(i, SloId{s}, live);
+      moved_.push_back({sites_[i].offer, SloId{s}, before, k.value()});
+    }
+  }
+  return moved_;
+}
+
+}  // namespace ace
