@@ -47,7 +47,8 @@ NameTable table_of(const Named& named) {
 }
 
 /// The ids of the destinations, with duplicates and near-duplicates reported.
-Named destination_names(Findings& findings, const Place& at) {
+/// @param again filled with the later ones of the same name: they are read too, for their own mistakes
+Named destination_names(Findings& findings, const Place& at, Named& again) {
   Named named;
   for (const Place& entry : findings.list(at, "destinations")) {
     if (!entry.is_map()) {
@@ -58,13 +59,15 @@ Named destination_names(Findings& findings, const Place& at) {
     const auto id = findings.name(map.need("id", "give the destination a name: id: NAME"));
     if (!id) continue;
     const auto before = std::find_if(named.begin(), named.end(), [&](const auto& n) { return n.first == *id; });
-    if (before != named.end())
+    if (before != named.end()) {
       findings.mistake(
           map.get("id"),
           fmt::format("a second destination \"{}\"; the first is on line {}", *id, before->second.node->line),
           "give one of them another id");
-    else
+      again.push_back({*id, entry});
+    } else {
       named.push_back({*id, entry});
+    }
   }
   findings.differ_by_more_than_case(named, "destinations");
   return named;
@@ -114,7 +117,8 @@ void read_sections(Reading& reading, Map& root) {
   reading.tenants = findings.named(root.get("tenants"), "tenants");
   reading.clusters = findings.named(root.get("clusters"), "clusters");
   reading.destinations =
-      destination_names(findings, root.need("destinations", "list where requests can run: destinations: [...]"));
+      destination_names(findings, root.need("destinations", "list where requests can run: destinations: [...]"),
+                        reading.repeated_destinations);
   reading.provider_names = table_of(reading.providers);
   reading.model_names = table_of(reading.models);
   reading.slo_names = table_of(reading.slo_classes);

@@ -290,6 +290,10 @@ void read_destinations(Reading& reading) {
   reading.fleet.destinations.resize(reading.destination_names.size());
   for (const auto& [name, place] : reading.destinations)
     read_one(reading, place, name, reading.fleet.destinations[*reading.destination_names.find(name)]);
+  for (const auto& [name, place] : reading.repeated_destinations) {
+    Destination unused;
+    read_one(reading, place, name, unused);
+  }
   for (const auto& [name, place] : reading.destinations) {
     const Destination& from = reading.fleet.destinations[*reading.destination_names.find(name)];
     if (!from.native_spill) continue;

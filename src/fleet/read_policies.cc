@@ -30,9 +30,10 @@ void read_slo_classes(Reading& reading, const Place& default_slo) {
     Map map(findings, place);
     if (!map.readable()) continue;
     const Duration longest = 366 * kDay;
-    slo.ttft = findings.duration(map.get("ttft"), Duration{1}, longest);
-    slo.tpot = findings.duration(map.get("tpot"), Duration{1}, longest);
-    slo.deadline = findings.duration(map.get("deadline"), kSecond, longest);
+    const Place ttft = map.get("ttft"), tpot = map.get("tpot"), deadline = map.get("deadline");
+    slo.ttft = findings.duration(ttft, Duration{1}, longest);
+    slo.tpot = findings.duration(tpot, Duration{1}, longest);
+    slo.deadline = findings.duration(deadline, kSecond, longest);
     const Place target = map.get("target"), epsilon = map.get("epsilon"), value = map.get("value");
     if (const auto share = findings.ratio(target, 0.0, 1.0)) {
       slo.target = *share;
@@ -54,7 +55,7 @@ void read_slo_classes(Reading& reading, const Place& default_slo) {
     if (value && value.text() != "payg") slo.miss_value = reading.per(value, "0.002 USD/request", "request");
     if (const auto priority = findings.count(map.get("priority"), 0, 1000)) slo.priority = static_cast<int>(*priority);
     map.done();
-    if (!slo.ttft && !slo.tpot && !slo.deadline)
+    if (!ttft && !tpot && !deadline)
       findings.mistake(place, "a class without a limit promises nothing",
                        "write ttft: 800ms, tpot: 60ms or deadline: 24h");
     if (!slo.deferrable() && !first_interactive) first_interactive = id;

@@ -26,6 +26,7 @@ class Reading {
 
   // Who is declared, with the place; filled before any section is read, so that sections may refer forward.
   Named providers, models, slo_classes, compliance, tenants, destinations, clusters;
+  Named repeated_destinations;  ///< ids already taken: mistakes, read only for what else is wrong with them
   NameTable provider_names, model_names, slo_names, compliance_names, tenant_names, destination_names;
   std::map<std::string, std::string> aliases;  ///< alias -> model
 
