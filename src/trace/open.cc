@@ -44,9 +44,7 @@ bool looks_like_json(std::string_view head) {
   return first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
 }
 
-}  // namespace
-
-Result<std::unique_ptr<RequestSource>> read_trace(std::unique_ptr<ByteInput> bytes, const std::string& name,
+Result<std::unique_ptr<RequestSource>> read_as_is(std::unique_ptr<ByteInput> bytes, const std::string& name,
                                                   const ReadOptions& options) {
   auto window = std::make_unique<Window>(decompressed(std::move(bytes)), options.line_max);
   while (window->view().size() < kHead && !window->ended()) {
@@ -84,6 +82,15 @@ Result<std::unique_ptr<RequestSource>> read_trace(std::unique_ptr<ByteInput> byt
   const TimeColumn times(time_kind(*columns), std::move(*zone));
   return std::unique_ptr<RequestSource>(std::make_unique<JsonTrace>(
       std::move(window), name, options, times, JsonPlan{std::string(title_of(format)), std::move(*columns)}));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RequestSource>> read_trace(std::unique_ptr<ByteInput> bytes, const std::string& name,
+                                                  const ReadOptions& options) {
+  Result<std::unique_ptr<RequestSource>> source = read_as_is(std::move(bytes), name, options);
+  if (!source || !options.sort) return source;
+  return sorted(std::move(*source));
 }
 
 Result<std::unique_ptr<RequestSource>> open_trace(const std::string& path, const ReadOptions& options) {

@@ -11,6 +11,7 @@
 #include "perimeter/perimeter.h"
 #include "replay/source.h"
 #include "trace/io.h"
+#include "trace/spool.h"
 #include "trace/stats.h"
 
 namespace ace {
