@@ -99,14 +99,13 @@ struct Belief::State {
     if (!o.valid() || !options.learn_scarcity) return;
     const double prompt = static_cast<double>(request.prompt.value);
     const double cached = std::min(static_cast<double>(live.cached[o.value]), prompt);
-    const double output = request.predicted.output_p90;
+    const double output = request.predicted.output_mean;
     const auto per_unit = [&](Resource r) { return live.per_unit[static_cast<std::size_t>(r)][o.value]; };
-    const Scarcity::Uses uses = {
-        per_unit(Resource::prefill) * (prompt - cached), per_unit(Resource::slots),
-        per_unit(Resource::kv) * (prompt + output),
-        per_unit(Resource::tokens) * (prompt - cached + live.meter_cached[o.value] * cached +
-                                      live.meter_output[o.value] * request.predicted.output_mean),
-        per_unit(Resource::requests)};
+    const Scarcity::Uses uses = {per_unit(Resource::prefill) * (prompt - cached), per_unit(Resource::slots),
+                                 per_unit(Resource::kv) * (prompt + output),
+                                 per_unit(Resource::tokens) * (prompt - cached + live.meter_cached[o.value] * cached +
+                                                               live.meter_output[o.value] * output),
+                                 per_unit(Resource::requests)};
     scarcity.offered(o, uses, static_cast<double>(decision.reference_price),
                      occupancy.residence(o, request.predicted.output_mean));
   }

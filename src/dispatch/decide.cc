@@ -54,6 +54,8 @@ Decision decide(const Snapshot& fleet, const Live& live, const Request& request,
   }
   decision.verdict = Verdict::dispatched;
   decision.chosen = weighing.cheapest(decision.terms);
+  decision.cheapest_uncongested = weighing.cheapest_uncongested(decision.chosen, decision.terms);
+  decision.reference_price = static_cast<std::int64_t>(weighing.reference());
   return decision;
 }
 

@@ -19,8 +19,9 @@ double scarce_use(const Columns& c, const Ask& ask, std::size_t i) {
   const double uncached = ask.prompt - cached;
   double amount = 1.0;  // slots, requests
   if (resource == Resource::prefill) amount = uncached;
-  if (resource == Resource::kv) amount = ask.held;
-  if (resource == Resource::tokens) amount = uncached + c.meter_cached[i] * cached + c.meter_output[i] * ask.output_p90;
+  if (resource == Resource::kv) amount = ask.tokens;
+  if (resource == Resource::tokens)
+    amount = uncached + c.meter_cached[i] * cached + c.meter_output[i] * ask.output_mean;
   return c.per_unit[c.scarce[i]][i] * amount;
 }
 

@@ -114,4 +114,46 @@ OfferId Weighing::cheapest(Terms& terms) const {
   return chosen;
 }
 
+OfferId Weighing::cheapest_uncongested(OfferId chosen, const Terms& terms) const {
+  // Where nobody cheaper is congested or full, leaving congestion out changes nothing; this is nearly always so.
+  bool waits = excluded_[static_cast<std::size_t>(Exclusion::saturated)] > 0 || terms.congestion > 0;
+  const double key = static_cast<double>(terms.key());
+  std::size_t at = 0;
+  for (const OfferRange& range : fleet_.ranges(request_.model)) {
+    const Columns c = columns_of(range);
+    const double *price = scratch_.price.data() + at, *rho = scratch_.rho.data() + at;
+    for (std::uint32_t i = 0; i < range.count; ++i)
+      waits |= (price[i] + fleet_.bias_floor() < key) & (rho[i] > 0.98 * std::min(c.knee[i], c.knee_of_class[i]));
+    at += range.count;
+  }
+  if (!waits) return chosen;
+
+  OfferId found;
+  double least = std::numeric_limits<double>::infinity();
+  at = 0;
+  for (const OfferRange& range : fleet_.ranges(request_.model)) {
+    const Columns c = columns_of(range);
+    const Ask ask = ask_of(range);
+    for (std::uint32_t i = 0; i < range.count; ++i, ++at) {
+      const auto why = static_cast<Exclusion>(scratch_.excluded[at]);
+      if (why != Exclusion::none && why != Exclusion::saturated) continue;
+      double price = scratch_.price[at];
+      if (why == Exclusion::saturated) {
+        const double cached = std::min(static_cast<double>(c.cached[i]), ask.prompt);
+        price = round_nano((ask.prompt - cached) * c.price_input[i] + cached * c.price_cached[i] +
+                           ask.output_mean * c.price_output[i]);
+      }
+      const Terms t = terms_of(c, ask, i, price, 0.0);  // rho 0: no congestion
+      const auto k = static_cast<double>(t.key());
+      const OfferId offer{range.first.value + i};
+      const auto place = [&](OfferId id) { return std::pair(fleet_[id].destination, fleet_[id].model); };
+      if (k < least || (k == least && place(offer) < place(found))) {
+        least = k;
+        found = offer;
+      }
+    }
+  }
+  return found;
+}
+
 }  // namespace ace

@@ -19,6 +19,10 @@ class Weighing {
   [[nodiscard]] std::uint32_t feasible() const { return feasible_; }
   /// Least key; ties to the smaller destination, then the smaller model. @pre feasible() > 0
   OfferId cheapest(Terms& terms) const;
+  /// Least key with congestion left out, saturated candidates included: where the request would go if there were room.
+  /// Ties as in cheapest(). @param chosen what cheapest() returned, with its terms
+  [[nodiscard]] OfferId cheapest_uncongested(OfferId chosen, const Terms& terms) const;
+  [[nodiscard]] double reference() const { return reference_; }  ///< V, nano-USD
   /// Calls visit(offer, exclusion, terms) for every candidate; terms are zero for those that are out.
   template <class Visit>
   void each(Visit visit) const {
