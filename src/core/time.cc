@@ -44,4 +44,51 @@ std::string to_rfc3339(Instant t) {
   return text + "Z";
 }
 
+Result<Instant> parse_rfc3339(std::string_view text) {
+  const Error bad(Errc::bad_input,
+                  "expected a time like 2026-11-30T09:42:00Z, got \"" + std::string(text.substr(0, 64)) + "\"");
+  const auto number = [&](std::size_t at, std::size_t digits) -> int {
+    if (at + digits > text.size()) return -1;
+    int value = 0;
+    for (std::size_t i = at; i < at + digits; ++i) {
+      if (text[i] < '0' || text[i] > '9') return -1;
+      value = value * 10 + (text[i] - '0');
+    }
+    return value;
+  };
+  if (text.size() < 20 || text[4] != '-' || text[7] != '-' || (text[10] != 'T' && text[10] != ' ') || text[13] != ':' ||
+      text[16] != ':')
+    return bad;
+  const int year = number(0, 4), month = number(5, 2), day = number(8, 2);
+  const int hour = number(11, 2), minute = number(14, 2), second = number(17, 2);
+  if (year < 1970 || month < 1 || day < 1 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
+      second > 59 || !valid_date(year, static_cast<unsigned>(month), static_cast<unsigned>(day)))
+    return bad;
+  std::size_t at = 19;
+  std::int64_t nano = 0;
+  if (text[at] == '.') {
+    std::int64_t unit = 100'000'000;
+    const std::size_t first = ++at;
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) nano += (text[at] - '0') * unit;
+    if (at == first || at > first + 9) return bad;
+  }
+  std::int64_t offset_minutes = 0;
+  if (at < text.size() && (text[at] == '+' || text[at] == '-')) {
+    const int hours = number(at + 1, 2), minutes = number(at + 4, 2);
+    if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || text[at + 3] != ':' || text.size() != at + 6) return bad;
+    offset_minutes = (text[at] == '-' ? -1 : 1) * (hours * 60 + minutes);
+  } else if (text.substr(at) != "Z") {
+    return bad;
+  }
+  Civil c;
+  c.year = year;
+  c.month = static_cast<unsigned>(month);
+  c.day = static_cast<unsigned>(day);
+  c.hour = static_cast<unsigned>(hour);
+  c.minute = static_cast<unsigned>(minute);
+  c.second = static_cast<unsigned>(second);
+  c.nano = nano;
+  return instant_of(c) - offset_minutes * kMinute;
+}
+
 }  // namespace ace

@@ -3,6 +3,9 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "core/result.h"
 
 namespace ace {
 
@@ -56,6 +59,9 @@ bool valid_date(int year, unsigned month, unsigned day);
 
 /// "2026-11-30T09:42:00.123Z"; the fraction is cut where it is zero.
 std::string to_rfc3339(Instant t);
+/// "2026-11-30T09:42:00Z", with an optional fraction of up to nine digits and Z or an offset as the zone.
+/// @return bad_input saying what was expected
+Result<Instant> parse_rfc3339(std::string_view text);
 
 /// Where a shell reads the time. Fakes live beside the tests that use them.
 class Clock {

@@ -18,6 +18,7 @@ bool met(const SloClass& slo, Duration ttft, Duration tpot, Duration total) {
 
 Engine::Engine(const Snapshot& fleet, const Options& options, Sink sink)
     : fleet_(&fleet),
+      settler_(fleet),
       options_(options),
       sink_(std::move(sink)),
       ids_(Rng(options.seed, options.stream).split("ids")),
@@ -400,7 +401,7 @@ void Engine::complete(std::uint32_t number, Instant now, event::Outcome outcome,
                                flight.billed_as});
   }
   last_completion_ = std::max(last_completion_, now);
-  sink_.settled(settle(*fleet_, admitted, flight.decided, flight.failures, completed));
+  sink_.settled(settler_.settle(admitted, flight.decided, flight.failures, completed));
   free_.push_back(number);
 }
 

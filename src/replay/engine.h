@@ -108,6 +108,7 @@ class Engine {
   std::uint32_t new_flight();
 
   const Snapshot* fleet_;
+  Settler settler_;
   Options options_;
   Sink sink_;
   Witness witness_;

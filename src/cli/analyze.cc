@@ -1,0 +1,106 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <ostream>
+
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/progress.h"
+#include "cli/replay_arguments.h"
+#include "ledger/ledger.h"
+#include "report/report.h"
+
+namespace ace::cli {
+namespace {
+
+struct Arguments {
+  ReplayArguments replay;
+  bool json = false;
+  std::string html, requests;
+};
+
+/// Streams one CSV row per settled request. The gate of a cell is known only at the end, so it is a column of the second pass.
+class RequestsFile {
+ public:
+  RequestsFile(const std::string& path, const Snapshot& fleet) : file_(path, std::ios::binary | std::ios::trunc), fleet_(&fleet) {}
+  [[nodiscard]] bool good() const { return file_.good(); }
+  void header() {
+    append_csv_header(buffer_);
+    flush(true);
+  }
+  void row(const Settled& settled, Reason gate, const RowNames& names) {
+    append_csv(buffer_, row_of(*fleet_, settled, gate), names);
+    flush(false);
+  }
+  void flush(bool now) {
+    if (!now && buffer_.size() < (1U << 20)) return;
+    file_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    buffer_.clear();
+  }
+
+ private:
+  std::ofstream file_;
+  const Snapshot* fleet_;
+  std::string buffer_;
+};
+
+Result<void> write_requests(const std::string& path, const Prepared& prepared, const Analysis& analysis) {
+  RequestsFile file(path, prepared.snapshot);
+  if (!file.good()) return Error(Errc::unavailable, "cannot write " + path);
+  file.header();
+  const RowNames names{&prepared.snapshot.fleet(), &analysis.tenants, &analysis.teams};
+  AnalyzeOptions options = prepared.options;
+  options.bound = false;
+  options.sensitivity = SensitivityMode::off;
+  options.each = [&](const Settled& s) {
+    file.row(s, analysis.statement.gate_of(hour_of(s.admitted.at), s.admitted.tenant, s.admitted.requested), names);
+  };
+  if (Result<void> again = prepared.source->rewind(); !again) return std::move(again).error().with("reading the trace again for --requests");
+  const Result<Analysis> second = analyze(prepared.snapshot, *prepared.source, options);
+  if (!second) return Error(second.error());
+  file.flush(true);
+  if (!file.good()) return Error(Errc::unavailable, "cannot write " + path + ": is the disk full?");
+  return {};
+}
+
+Result<void> run_analyze(const Arguments& arguments, Context& context) {
+  Result<std::unique_ptr<Prepared>> prepared = prepare(arguments.replay, context);
+  if (!prepared) return std::move(prepared).error();
+  Prepared& p = **prepared;
+  Result<Analysis> analysis = [&] {
+    Progress progress(context, "replaying");
+    p.options.progress = std::ref(progress);
+    Result<Analysis> made = analyze(p.snapshot, *p.source, p.options);
+    p.options.progress = {};
+    return made;
+  }();
+  if (!analysis) return std::move(analysis).error();
+  if (!arguments.requests.empty())
+    if (Result<void> written = write_requests(arguments.requests, p, *analysis); !written) return written;
+
+  const std::string json = to_json({&p.snapshot, &*analysis, p.trace_name, p.fleet_name});
+  *context.out << (arguments.json ? json : to_terminal(json));
+  if (!arguments.html.empty()) {
+    if (Result<void> written = write_file(arguments.html, to_html(json)); !written) return written;
+    *context.err << "wrote " << arguments.html << "\n";
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_analyze(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("analyze", "What could be saved on this trace with this fleet, lever by lever, and is every dollar checkable?");
+  auto arguments = std::make_shared<Arguments>();
+  add_replay_arguments(*command, arguments->replay);
+  command->add_flag("--json", arguments->json, "print the report as one JSON object");
+  command->add_option("--html", arguments->html, "also write a self-contained HTML report")->type_name("FILE");
+  command->add_option("--requests", arguments->requests, "also write one CSV row per request, so that anyone can add the report up again")->type_name("FILE");
+  command->callback([arguments, &context] {
+    if (Result<void> done = run_analyze(*arguments, context); !done) context.fail(done.error());
+  });
+}
+
+}  // namespace ace::cli

@@ -1,0 +1,32 @@
+#pragma once
+/// The command line: one thin file per subcommand. main() hands in the world; subcommands read, ask, print.
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <iosfwd>
+#include <string>
+
+#include "core/result.h"
+
+namespace ace::cli {
+
+/// What a subcommand may touch besides its arguments.
+struct Context {
+  std::ostream* out = nullptr;  ///< results
+  std::ostream* err = nullptr;  ///< everything else
+  bool err_is_terminal = false;  ///< progress bars only then
+  int exit_code = 0;            ///< set by the subcommand that ran
+
+  /// Prints the error and remembers its exit code.
+  void fail(const Error& error);
+};
+
+void add_analyze(CLI::App& app, Context& context);
+void add_prices(CLI::App& app, Context& context);
+void add_trace(CLI::App& app, Context& context);
+void add_trace(CLI::App& app, Context& context);
+void add_prices(CLI::App& app, Context& context);
+
+/// Parses the arguments and runs the subcommand. @return the process exit code
+int run(int argc, const char* const* argv, Context& context);
+
+}  // namespace ace::cli

@@ -1,0 +1,38 @@
+#pragma once
+/// The arguments that `analyze`, `explain` and `verify` share: a trace, a fleet and how to replay one on the other.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/cli.h"
+#include "replay/replay.h"
+#include "trace/trace.h"
+
+namespace ace::cli {
+
+struct ReplayArguments {
+  std::string trace, fleet, prices;
+  std::string model, model_map, columns, format, tz, salt_file, on_bad_row = "fail", window;
+  std::string baseline = "all-payg", sensitivity = "sample", settlement = "pooled", idle = "by-usage";
+  char delimiter = ',';
+  bool sort = false, bound = false, no_spool = false, perfect_belief = false;
+  double plant_slowdown = 1.0;
+  unsigned threads = 0;  ///< 0 = all
+  std::uint64_t seed = 1;
+};
+void add_replay_arguments(CLI::App& command, ReplayArguments& arguments);
+
+/// Everything loaded and opened.
+struct Prepared {
+  explicit Prepared(Fleet f) : fleet(std::move(f)), snapshot(fleet) {}
+  Fleet fleet;
+  Snapshot snapshot;  ///< refers to `fleet`
+  std::unique_ptr<RequestSource> source;
+  AnalyzeOptions options;
+  std::string trace_name, fleet_name;
+};
+/// Loads the fleet, opens the trace, reads it once into a spool unless told not to. Warnings go to stderr.
+Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& arguments, Context& context);
+
+}  // namespace ace::cli
