@@ -11,6 +11,7 @@
 #include "core/time.h"
 #include "core/units.h"
 #include "dispatch/belief.h"
+#include "dispatch/curve.h"
 #include "dispatch/fill.h"
 #include "dispatch/live.h"
 #include "dispatch/prefix_index.h"
