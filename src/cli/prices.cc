@@ -1,0 +1,110 @@
+/// ace prices show | check | diff: price lists on their own, before any fleet uses them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/prices_text.h"
+#include "fleet/price.h"
+
+namespace ace::cli {
+namespace {
+
+struct Arguments {
+  std::string model, list, previous, before, after, on;
+  bool own = false, json = false, exit_code = false;
+};
+
+Result<PriceReading> load(const std::string& path, const Arguments& arguments) {
+  Result<std::string> text = read_file(path);
+  if (!text) return std::move(text).error().with("loading the price list");
+  const auto dialect = arguments.own ? PriceDialect::own : PriceDialect::community;
+  Result<PriceReading> reading = parse_prices(*text, dialect, arguments.on);
+  if (!reading) return std::move(reading).error().with(path);
+  return reading;
+}
+
+Result<void> show(const Arguments& arguments, Context& context) {
+  const Result<PriceReading> reading = load(arguments.list, arguments);
+  if (!reading) return Error(reading.error());
+  const std::optional<PriceId> id = reading->book.find(arguments.model);
+  for (const PriceFinding& f : reading->findings)
+    if (f.row == arguments.model)
+      *context.err << (f.error ? "error: " : "warning: ") << f.field << ": " << f.what << "\n";
+  if (!id) {
+    std::string what = fmt::format("{} has no price for \"{}\"", arguments.list, arguments.model);
+    const std::vector<std::string> keys = keys_like(reading->book, arguments.model, 8);
+    for (const std::string& key : keys) what += (&key == keys.data() ? "; did you mean " : ", ") + key;
+    return Error(Errc::not_found, what);
+  }
+  const PriceRow& row = reading->book.rows[id->value];
+  *context.out << (arguments.json ? price_json(row) : price_table(row));
+  return {};
+}
+
+Result<void> check(const Arguments& arguments, Context& context) {
+  const Result<PriceReading> reading = load(arguments.list, arguments);
+  if (!reading) return Error(reading.error());
+  std::vector<PriceFinding> changes;
+  if (!arguments.previous.empty()) {
+    const Result<PriceReading> before = load(arguments.previous, arguments);
+    if (!before) return Error(before.error());
+    changes = implausible_changes(before->book, reading->book);
+  }
+  *context.out << (arguments.json ? findings_json(*reading, changes) : findings_text(*reading, changes));
+  const auto is_error = [](const PriceFinding& f) { return f.error; };
+  if (!changes.empty() || std::any_of(reading->findings.begin(), reading->findings.end(), is_error))
+    context.exit_code = 1;
+  return {};
+}
+
+Result<void> diff(const Arguments& arguments, Context& context) {
+  const Result<PriceReading> before = load(arguments.before, arguments);
+  if (!before) return Error(before.error());
+  const Result<PriceReading> after = load(arguments.after, arguments);
+  if (!after) return Error(after.error());
+  const std::vector<PriceChange> changes = diff_prices(before->book, after->book);
+  *context.out << (arguments.json ? changes_json(changes) : changes_text(changes));
+  if (arguments.exit_code && !changes.empty()) context.exit_code = 1;
+  return {};
+}
+
+}  // namespace
+
+void add_prices(CLI::App& app, Context& context) {
+  CLI::App* prices = app.add_subcommand("prices", "What models cost: look at, check and compare price lists.");
+  prices->require_subcommand(1);
+  const auto arguments = std::make_shared<Arguments>();
+  const auto command = [&](const char* name, const char* what, Result<void> (*run)(const Arguments&, Context&)) {
+    CLI::App* made = prices->add_subcommand(name, what);
+    made->add_flag("--own", arguments->own,
+                   "the list is ours: unknown keys are errors, rows may have validity intervals");
+    made->add_option("--on", arguments->on,
+                     "take the version that holds on this day (YYYY-MM-DD); default: the latest");
+    made->add_flag("--json", arguments->json, "print one JSON object");
+    made->callback([arguments, &context, run] {
+      if (Result<void> done = run(*arguments, context); !done) context.fail(done.error());
+    });
+    return made;
+  };
+  CLI::App* shown = command("show", "One model's prices, tier by tier.", show);
+  shown->add_option("MODEL", arguments->model, "the row's key, exactly")->required();
+  shown->add_option("--prices", arguments->list, "the price list (JSON, .gz and .zst too)")
+      ->type_name("FILE")
+      ->required();
+
+  CLI::App* checked = command("check", "Is every row of a price list readable and plausible?", check);
+  checked->add_option("FILE", arguments->list, "the price list")->required();
+  checked->add_option("--previous", arguments->previous, "the version before: changes above 10x need an accept_delta")
+      ->type_name("FILE");
+
+  CLI::App* compared = command("diff", "Rows added and removed and prices changed from A to B.", diff);
+  compared->add_option("A", arguments->before, "the list before")->required();
+  compared->add_option("B", arguments->after, "the list after")->required();
+  compared->add_flag("--exit-code", arguments->exit_code, "exit 1 if anything differs");
+}
+
+}  // namespace ace::cli

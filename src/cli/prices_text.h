@@ -1,0 +1,28 @@
+#pragma once
+/// Price lists as people and as machines read them. Pure: values in, text out.
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fleet/price.h"
+
+namespace ace::cli {
+
+/// One row as a table: units down, service tiers across, USD per million units; a service tier that costs what the
+/// standard one does has no column.
+std::string price_table(const PriceRow& row);
+/// The same as one JSON object; money as decimal strings, units in the keys.
+std::string price_json(const PriceRow& row);
+
+/// What a reading of a list found, errors first within each row, and how much of it can be priced.
+std::string findings_text(const PriceReading& reading, std::span<const PriceFinding> changes);
+std::string findings_json(const PriceReading& reading, std::span<const PriceFinding> changes);
+
+std::string changes_text(std::span<const PriceChange> changes);
+std::string changes_json(std::span<const PriceChange> changes);
+
+/// Keys that a person may have meant: those that hold the text, whatever its case, at most `most`.
+std::vector<std::string> keys_like(const PriceBook& book, std::string_view text, std::size_t most);
+
+}  // namespace ace::cli
