@@ -1,4 +1,4 @@
-/// How many units of a GPU pool run when, what renting one costs, and what a replica was measured to do.
+/// How many units of a GPU pool run when, and what a replica was measured to do.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -113,29 +113,6 @@ UnitPlan read_units(Reading& reading, Map& map) {
     findings.mistake(units, fmt::format("units is outside the policy's {} to {}", plan.reactive->units_min,
                                         plan.reactive->units_max));
   return plan;
-}
-
-std::optional<Rental> read_rental(Reading& reading, const Place& at, std::int64_t gpus, Tier tier) {
-  if (!at) return std::nullopt;
-  Findings& findings = reading.findings;
-  Map map(findings, at);
-  if (!map.readable()) return std::nullopt;
-  Rental rental;
-  if (const auto hourly = reading.per_hour(map.need("price", "write what a unit costs, e.g. price: \"20 USD/h/unit\""),
-                                           "20 USD/h/unit", {{"unit", 1}, {"gpu", gpus}}))
-    rental.hourly = *hourly;
-  if (const auto step = findings.duration(map.get("increment"), kSecond, 31 * kDay)) rental.increment = *step;
-  const Place hazard = map.get("hazard"), notice = map.get("notice");
-  if (tier == Tier::on_demand) {
-    for (const char* key : {"hazard", "availability", "notice"})
-      map.refuse(key, fmt::format("`{}` means nothing for tier on_demand: nobody takes the unit away", key),
-                 "remove it");
-  } else {
-    if (const auto chance = findings.value<double>(hazard, parse_hazard)) rental.hazard_per_hour = *chance;
-    if (const auto time = findings.duration(notice, Duration{0}, kHour)) rental.notice = *time;
-  }
-  map.done();
-  return rental;
 }
 
 std::optional<ServerProfile> read_measured(Reading& reading, const Place& at) {

@@ -265,8 +265,8 @@ void read_one(Reading& reading, const Place& at, const std::string& name, Destin
       read_measurements(reading, map, destination);
       read_gpus(reading, map, destination, true);
       destination.units = read_units(reading, map);
-      destination.rental = read_rental(reading, map.need("rental", "write rental: {price: \"20 USD/h/unit\"}"),
-                                       destination.gpus_per_unit, destination.tier);
+      destination.rental =
+          read_rental(reading, map.need("rental", "write rental: {price: \"20 USD/h/unit\"}"), destination);
       break;
     case Tier::reserved:
       refuse_all(map, {"rental", "amortization"}, destination);

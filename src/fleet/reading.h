@@ -91,7 +91,7 @@ std::optional<PriceRow> read_price_row(Reading& reading, const Place& at, const 
 void add_price_row(Reading& reading, PriceRow row);
 std::optional<ServerProfile> read_measured(Reading& reading, const Place& at);
 UnitPlan read_units(Reading& reading, Map& map);
-std::optional<Rental> read_rental(Reading& reading, const Place& at, std::int64_t gpus, Tier tier);
+std::optional<Rental> read_rental(Reading& reading, const Place& at, const Destination& destination);
 void read_ptu(Reading& reading, const Place& at, Destination& destination);
 void read_gsu(Reading& reading, const Place& at, Destination& destination);
 
