@@ -1,8 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "fleet/example_fleet.h"
 
 namespace ace {
@@ -47,6 +44,97 @@ TEST(ParseFleet, reads_the_reference_file) {
   EXPECT_EQ(fleet.policies.bias.at(fleet.provider("azure")->value), UsdPerMtok{-50'000'000});
   EXPECT_EQ(fleet.policies.retry_budget_ppm, 100'000);
   EXPECT_EQ(fleet.clusters.at(0).racks.at(0).nodes, (std::vector<std::string>{"n1", "n2", "n3", "n4"}));
+}
+
+std::string edited(std::string_view from, std::string_view to) {
+  std::string text(kExampleFleet);
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(ParseFleet, is_the_same_behind_a_byte_order_mark_and_windows_line_ends) {
+  // Y15.
+  std::string windows = "\xEF\xBB\xBF";
+  for (const char c : kExampleFleet) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  const Fleet plain = parsed(kExampleFleet).fleet, marked = parsed(windows).fleet;
+  EXPECT_EQ(plain, marked);
+  EXPECT_EQ(plain.digest, marked.digest);
+  EXPECT_NE(plain.digest, 0U);
+  EXPECT_NE(parsed(edited("pue: 1.3", "pue: 1.2")).fleet.digest, plain.digest);
+}
+
+TEST(ParseFleet, does_not_depend_on_the_order_things_are_declared_in) {
+  const std::string_view together = "  - {id: together";
+  std::string moved(kExampleFleet);
+  const std::size_t from = moved.find(together), to = moved.find("  - {id: h100-a");
+  const std::string line = moved.substr(from, moved.find('\n', from) + 1 - from);
+  moved.erase(from, line.size()).insert(to, line);
+  Fleet before = parsed(kExampleFleet).fleet, after = parsed(moved).fleet;
+  after.digest = before.digest;
+  EXPECT_EQ(before, after);
+}
+
+TEST(ParseFleet, a_destination_without_a_price_is_unpriced_and_never_free) {
+  const struct {
+    const char* why;
+    const char* from;
+    const char* to;
+    const char* want;
+  } cases[] = {
+      {"no key at all", "price_key: \"together_ai/llama-3.3-70b\", tpm", "tpm",
+       "\"llama-3.3-70b\" is unpriced here and gets no requests: no price_key"},
+      {"a key that no map has", "price_key: \"together_ai/llama-3.3-70b\", tpm",
+       "price_key: \"together_ai/lama-3.3-70b\", tpm", "(did you mean \"together_ai/llama-3.3-70b\"?)"},
+      {"a baseline that no map has", "price_key: \"together_ai/llama-3.3-70b\", as_of", "price_key: \"x/y\", as_of",
+       "the baseline of \"llama-3.3-70b\" is unpriced (no row \"x/y\" in the price maps)"},
+  };
+  for (const auto& c : cases) {
+    const FleetReading reading = parsed(edited(c.from, c.to));
+    ASSERT_TRUE(reading.mistakes.empty()) << describe(reading.mistakes);
+    std::string all;
+    for (const std::string& warning : reading.warnings) all += warning + "\n";
+    EXPECT_NE(all.find(c.want), std::string::npos) << c.why << "\n" << all;
+    const Destination& api = reading.fleet.destinations[reading.fleet.destination("together")->value];
+    const bool priced = api.serving[0].price.has_value();
+    EXPECT_EQ(priced, std::string_view(c.why).find("baseline") != std::string_view::npos) << c.why;
+  }
+}
+
+TEST(ParseFleet, epsilon_is_half_of_what_the_target_leaves_unless_stated) {
+  const auto epsilon_of = [](const std::string& yaml, std::string_view name) {
+    const FleetReading reading = parsed(yaml);
+    EXPECT_TRUE(reading.mistakes.empty()) << describe(reading.mistakes);
+    for (const SloClass& slo : reading.fleet.slo_classes)
+      if (slo.name == name) return slo.epsilon;
+    return -1.0;
+  };
+  const std::string without = edited("epsilon: 0.005, ", "");
+  EXPECT_NEAR(epsilon_of(without, "chat"), 0.005, 1e-12);  // (1 - 0.99) / 2
+  std::string other = without;
+  other.replace(other.find("target: 0.99"), 12, "target: 0.9 ");
+  EXPECT_NEAR(epsilon_of(other, "chat"), 0.05, 1e-12);  // (1 - 0.9) / 2
+  EXPECT_NEAR(epsilon_of(edited("epsilon: 0.005", "epsilon: 0.002"), "chat"), 0.002, 1e-12);
+  EXPECT_NEAR(epsilon_of(edited("target: 0.99", "target: 0.99, epsilon: 0.001"), "chat"), 0.001, 1e-12);
+  const std::string said = describe(parsed(edited("target: 0.99", "target: 0.99, epsilon: 0.02")).mistakes);
+  EXPECT_NE(said.find("a miss rate of 0.02 at the knee breaks the target 0.99"), std::string::npos) << said;
+}
+
+TEST(ParseFleet, without_slo_classes_there_is_one_without_limits) {
+  const std::string yaml = R"(version: 1
+providers: {api: {jurisdictions: [us]}}
+models: {m: {context: 1000}}
+destinations: [{id: a, tier: payg, provider: api, models: [m], price: "1 USD/Mtok", unlimited: true}]
+)";
+  const FleetReading reading = parsed(yaml);
+  ASSERT_TRUE(reading.mistakes.empty()) << describe(reading.mistakes);
+  EXPECT_EQ(reading.fleet.slo_classes.at(reading.fleet.default_slo.value).name, "default");
+  const Serving& serving = reading.fleet.destinations[0].serving[0];
+  ASSERT_TRUE(serving.price);
+  EXPECT_EQ(reading.fleet.prices.rows[serving.price->value].key, "destination:a");
+  // 1,000 + 500 tokens at 1 USD a million: 0.0015 USD.
+  EXPECT_EQ(*price_of(Usage{Tokens{1000}, Tokens{0}, Tokens{500}}, reading.fleet.prices.rows[serving.price->value]),
+            Usd{1'500'000});
 }
 
 }  // namespace
