@@ -39,7 +39,7 @@ Scratch::Scratch(const Snapshot& snapshot)
 Decision decide(const Snapshot& fleet, const Live& live, const Request& request, Instant now, Scratch& scratch) {
   Decision decision;
   decision.reserve_short = live.reserve_short;
-  Weighing weighing(fleet, live, request, now, scratch);
+  const Weighing weighing(fleet, live, request, now, scratch);
   decision.excluded = weighing.excluded();
   decision.feasible = weighing.feasible();
   if (decision.feasible == 0) {
@@ -53,8 +53,10 @@ Decision decide(const Snapshot& fleet, const Live& live, const Request& request,
     return decision;
   }
   decision.verdict = Verdict::dispatched;
-  decision.chosen = weighing.cheapest(decision.terms);
-  decision.cheapest_uncongested = weighing.cheapest_uncongested(decision.chosen, decision.terms);
+  const Cheapest cheapest = weighing.cheapest();
+  decision.chosen = cheapest.offer;
+  decision.terms = cheapest.terms;
+  decision.cheapest_uncongested = cheapest.uncongested;
   decision.reference_price = static_cast<std::int64_t>(weighing.reference());
   return decision;
 }

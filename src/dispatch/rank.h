@@ -32,11 +32,15 @@ struct Ask {
   double failure = 0.0;                                      ///< nano-USD lost if it fails or is evicted
 };
 
-/// Cheapest candidate found so far; `at` counts from the first offer of the range.
-struct Best {
+/// Least key found so far; `at` counts from the first offer of the range.
+struct Least {
   double key = 0.0;
   std::size_t at = 0;
   bool found = false;
+};
+/// Who is cheapest, and who would be with congestion left out (scarcity stays), where saturated candidates take part.
+struct Best {
+  Least all, uncongested;
 };
 
 /// Nearest whole number, ties to even, held within +-2^50.
@@ -61,10 +65,10 @@ struct Weighed {
 struct Kernel {
   const char* name;
   /// Price and rho of n candidates. Adds health and capacity to `excluded`, counts by reason, and puts the price of
-  /// what is out at infinity.
+  /// what is out at infinity; of what is saturated, the rho instead.
   void (*weigh)(const Columns&, const Ask&, std::int64_t now, std::size_t n, double* price, double* rho,
                 std::uint8_t* excluded, Weighed& seen);
-  /// Least key, the first on a tie; those whose price is infinite are out. @param bias_floor least bias of any
+  /// Least keys, the first on a tie; those whose price is infinite are out. @param bias_floor least bias of any
   void (*pick)(const Columns&, const Ask&, const double* price, const double* rho, double bias_floor, std::size_t n,
                Best& best);
 };

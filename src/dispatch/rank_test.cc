@@ -64,13 +64,15 @@ Bits run(const Kernel& kernel, const Columns& c, const Ask& ask, double floor, s
   Weighed seen;
   kernel.weigh(c, ask, nanos(kNow), n, price.data(), rho.data(), excluded.data(), seen);
   seen.counts[0] = 0;
-  Best best{std::numeric_limits<double>::infinity(), 0, false};
+  constexpr double none = std::numeric_limits<double>::infinity();
+  Best best{{none, 0, false}, {none, 0, false}};
   kernel.pick(c, ask, price.data(), rho.data(), floor, n, best);
   Bits bits{{}, std::move(excluded)};
   for (const auto* column : {&price, &rho})
     for (const double x : *column) bits.words.push_back(std::bit_cast<std::uint64_t>(x));
   for (const std::uint32_t count : seen.counts) bits.words.push_back(count);
-  for (const double x : {seen.dearest_price, seen.dearest_output, best.key, static_cast<double>(best.at)})
+  for (const double x : {seen.dearest_price, seen.dearest_output, best.all.key, static_cast<double>(best.all.at),
+                         best.uncongested.key, static_cast<double>(best.uncongested.at)})
     bits.words.push_back(std::bit_cast<std::uint64_t>(x));
   return bits;
 }

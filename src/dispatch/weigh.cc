@@ -45,7 +45,7 @@ Weighing::Weighing(const Snapshot& fleet, const Live& live, const Request& reque
     const Ask ask = ask_of(range);
     exclude(fleet, live, request, range, scratch.attempted, out);
     kernel.weigh(columns, ask, nanos(now), range.count, price, scratch.rho.data() + at, out, seen);
-    if (request.prompt > range.tier_min) price_long_context(range, ask, price, seen);
+    if (request.prompt > range.tier_min) price_long_context(range, ask, out, price, seen);
     at += range.count;
   }
   seen.counts[0] = 0;
@@ -76,7 +76,8 @@ Ask Weighing::ask_of(const OfferRange& range) const {
   return ask;
 }
 
-void Weighing::price_long_context(const OfferRange& range, const Ask& ask, double* price, Weighed& seen) const {
+void Weighing::price_long_context(const OfferRange& range, const Ask& ask, const std::uint8_t* excluded, double* price,
+                                  Weighed& seen) const {
   for (std::uint32_t i = 0; i < range.count; ++i) {
     const std::uint32_t offer = range.first.value + i;
     if (live_.tiered[offer] == 0 || !(price[i] < std::numeric_limits<double>::infinity())) continue;
@@ -84,76 +85,42 @@ void Weighing::price_long_context(const OfferRange& range, const Ask& ask, doubl
                                        fleet_.fleet().destinations[fleet_[OfferId{offer}].destination.value]);
     const double cached = std::min(static_cast<double>(live_.cached[offer]), ask.prompt);
     price[i] = round_nano((ask.prompt - cached) * p.input + cached * p.cached + ask.output_mean * p.output);
+    if (excluded[i] != 0) continue;
     seen.dearest_price = std::max(seen.dearest_price, price[i]);
     seen.dearest_output = std::max(seen.dearest_output, p.output);
   }
 }
 
-OfferId Weighing::cheapest(Terms& terms) const {
-  OfferId chosen;
-  double least = std::numeric_limits<double>::infinity();
+Cheapest Weighing::cheapest() const {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  Cheapest cheapest;
+  double key = none, key_uncongested = none;
+  const auto place = [&](OfferId id) { return std::pair(fleet_[id].destination, fleet_[id].model); };
   std::size_t at = 0;
   for (const OfferRange& range : fleet_.ranges(request_.model)) {
     const Columns columns = columns_of(range);
     const Ask ask = ask_of(range);
-    Best best{least, 0, false};
-    if (chosen.valid()) best.key = least + 1.0;  // keys are whole: let an equal one through, to break the tie below
+    // Keys are whole: one more lets an equal one of a later range through, to break the tie here.
+    Best best{{key + 1.0, 0, false}, {key_uncongested + 1.0, 0, false}};
     kernel_.pick(columns, ask, scratch_.price.data() + at, scratch_.rho.data() + at, fleet_.bias_floor(), range.count,
                  best);
-    if (best.found) {
-      const OfferId offer{range.first.value + static_cast<std::uint32_t>(best.at)};
-      const auto place = [&](OfferId id) { return std::pair(fleet_[id].destination, fleet_[id].model); };
-      if (!chosen.valid() || best.key < least || place(offer) < place(chosen)) {
-        chosen = offer;
-        least = best.key;
-        terms = terms_of(columns, ask, best.at, scratch_.price[at + best.at], scratch_.rho[at + best.at]);
-      }
+    const auto offer = [&](const Least& least) {
+      return OfferId{range.first.value + static_cast<std::uint32_t>(least.at)};
+    };
+    if (best.all.found && (best.all.key < key || place(offer(best.all)) < place(cheapest.offer))) {
+      key = best.all.key;
+      cheapest.offer = offer(best.all);
+      cheapest.terms =
+          terms_of(columns, ask, best.all.at, scratch_.price[at + best.all.at], scratch_.rho[at + best.all.at]);
+    }
+    if (best.uncongested.found &&
+        (best.uncongested.key < key_uncongested || place(offer(best.uncongested)) < place(cheapest.uncongested))) {
+      key_uncongested = best.uncongested.key;
+      cheapest.uncongested = offer(best.uncongested);
     }
     at += range.count;
   }
-  return chosen;
-}
-
-OfferId Weighing::cheapest_uncongested(OfferId chosen, const Terms& terms) const {
-  // Where nobody cheaper is congested or full, leaving congestion out changes nothing; this is nearly always so.
-  bool waits = excluded_[static_cast<std::size_t>(Exclusion::saturated)] > 0 || terms.congestion > 0;
-  const double key = static_cast<double>(terms.key());
-  std::size_t at = 0;
-  for (const OfferRange& range : fleet_.ranges(request_.model)) {
-    const Columns c = columns_of(range);
-    const double *price = scratch_.price.data() + at, *rho = scratch_.rho.data() + at;
-    for (std::uint32_t i = 0; i < range.count; ++i)
-      waits |= (price[i] + fleet_.bias_floor() < key) & (rho[i] > 0.98 * std::min(c.knee[i], c.knee_of_class[i]));
-    at += range.count;
-  }
-  if (!waits) return chosen;
-
-  OfferId found;
-  double least = std::numeric_limits<double>::infinity();
-  at = 0;
-  for (const OfferRange& range : fleet_.ranges(request_.model)) {
-    const Columns c = columns_of(range);
-    const Ask ask = ask_of(range);
-    for (std::uint32_t i = 0; i < range.count; ++i, ++at) {
-      const auto why = static_cast<Exclusion>(scratch_.excluded[at]);
-      if (why != Exclusion::none && why != Exclusion::saturated) continue;
-      double price = scratch_.price[at];
-      if (why == Exclusion::saturated) {
-        const double cached = std::min(static_cast<double>(c.cached[i]), ask.prompt);
-        price = round_nano((ask.prompt - cached) * c.price_input[i] + cached * c.price_cached[i] +
-                           ask.output_mean * c.price_output[i]);
-      }
-      const Terms t = terms_of(c, ask, i, price, 0.0);  // rho 0: no congestion
-      const auto k = static_cast<double>(t.key());
-      const OfferId offer{range.first.value + i};
-      const auto place = [&](OfferId id) { return std::pair(fleet_[id].destination, fleet_[id].model); };
-      if (k < least || (k == least && place(offer) < place(found))) {
-        least = k;
-        found = offer;
-      }
-    }
-  }
-  return found;
+  return cheapest;
 }
 
 }  // namespace ace

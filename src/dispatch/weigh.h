@@ -9,6 +9,12 @@ namespace ace {
 /// tokens without a cache; where it has none, `dearest` (the dearest feasible price); at least 1 nano-USD per token.
 double reference_price(const Fleet& fleet, const Request& request, double dearest);
 
+struct Cheapest {
+  OfferId offer;
+  Terms terms;
+  OfferId uncongested;  ///< with congestion left out, saturated candidates included: where it would go with room
+};
+
 class Weighing {
  public:
   /// Fills the scratch columns, candidates in order of ranges(); borrows all of its arguments.
@@ -17,11 +23,8 @@ class Weighing {
 
   [[nodiscard]] const std::array<std::uint32_t, kExclusions>& excluded() const { return excluded_; }
   [[nodiscard]] std::uint32_t feasible() const { return feasible_; }
-  /// Least key; ties to the smaller destination, then the smaller model. @pre feasible() > 0
-  OfferId cheapest(Terms& terms) const;
-  /// Least key with congestion left out, saturated candidates included: where the request would go if there were room.
-  /// Ties as in cheapest(). @param chosen what cheapest() returned, with its terms
-  [[nodiscard]] OfferId cheapest_uncongested(OfferId chosen, const Terms& terms) const;
+  /// Least keys; ties to the smaller destination, then the smaller model. @pre feasible() > 0
+  [[nodiscard]] Cheapest cheapest() const;
   [[nodiscard]] double reference() const { return reference_; }  ///< V, nano-USD
   /// Calls visit(offer, exclusion, terms) for every candidate; terms are zero for those that are out.
   template <class Visit>
@@ -42,7 +45,8 @@ class Weighing {
  private:
   [[nodiscard]] Columns columns_of(const OfferRange& range) const;
   [[nodiscard]] Ask ask_of(const OfferRange& range) const;
-  void price_long_context(const OfferRange& range, const Ask& ask, double* price, Weighed& seen) const;
+  void price_long_context(const OfferRange& range, const Ask& ask, const std::uint8_t* excluded, double* price,
+                          Weighed& seen) const;
 
   const Snapshot& fleet_;
   const Live& live_;
