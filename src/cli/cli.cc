@@ -17,6 +17,7 @@ int run(int argc, const char* const* argv, Context& context) {
   app.footer("Exit codes: 0 yes, 1 a check failed, 2 bad usage or input, 3 the environment failed.");
   add_analyze(app, context);
   add_trace(app, context);
+  add_fleet(app, context);
   add_prices(app, context);
   try {
     app.parse(argc, argv);

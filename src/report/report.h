@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "replay/replay.h"
+#include "report/step_chart.h"
 
 namespace ace {
 
