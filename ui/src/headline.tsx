@@ -1,0 +1,143 @@
+/** Coverage, then the headline and the other baselines: a percentage never stands without its baseline's name. */
+import { count, duration, moment, percent, words } from "./format";
+import { nano } from "./money";
+import { Fact, Money, PlainTable, Section } from "./parts";
+import type { Report } from "./report";
+
+export function Coverage({ report }: { report: Report }) {
+  const { coverage, window } = report;
+  const lost = coverage.excluded.length + coverage.not_replayed.length + coverage.rows_skipped.length;
+  return (
+    <Section id="coverage" title="Coverage">
+      <div class="coverage">
+        <p class="covered">
+          <b class="figure">{percent(coverage.priced_share, 2)}</b>
+          <span>
+            of requests are priced: {count(coverage.priced_requests)} of {count(coverage.requests)}, from {count(coverage.rows)} rows over{" "}
+            {duration(window.seconds)}.
+          </span>
+        </p>
+        <div class="meter" role="img" aria-label={`${percent(coverage.priced_share, 2)} priced`}>
+          <i style={`width:${Math.max(0, Math.min(1, coverage.priced_share ?? 0)) * 100}%`} />
+        </div>
+      </div>
+      {lost === 0 && <p class="lead">Nothing was excluded, skipped or left out.</p>}
+      {coverage.excluded.length > 0 && (
+        <PlainTable
+          caption="Excluded from the saving: their cost stands in baseline and actual alike"
+          head={["Excluded", "Requests", "Cost", "Share of the baseline"]}
+          rows={coverage.excluded.map((e) => [words(e.reason), count(e.requests), <Money usd={e.cost_usd} />, percent(e.share_of_baseline, 2)])}
+        />
+      )}
+      {coverage.not_replayed.length > 0 && (
+        <PlainTable
+          caption="Not replayed"
+          head={["Not replayed", "Requests", "Tokens"]}
+          rows={coverage.not_replayed.map((e) => [e.reason, count(e.requests), count(e.tokens)])}
+        />
+      )}
+      {coverage.rows_skipped.length > 0 && (
+        <PlainTable
+          caption="Rows of the trace that were skipped"
+          head={["Rows skipped", "Rows", "First lines"]}
+          rows={coverage.rows_skipped.map((e) => [e.reason, count(e.rows), e.first_lines.slice(0, 5).map(count).join(", ")])}
+        />
+      )}
+      {window.shorter_than_7_days && (
+        <p class="caution">
+          The window, {moment(window.from)} to {moment(window.to)}, is shorter than 7 days: fixed cost and the shape of load do not extrapolate.
+        </p>
+      )}
+    </Section>
+  );
+}
+
+export function Headline({ report }: { report: Report }) {
+  const h = report.headline;
+  const other =
+    report.baselines.find((b) => b.baseline !== h.baseline && b.baseline === "status-quo") ??
+    report.baselines.find((b) => b.baseline !== h.baseline && b.baseline === "all-payg");
+  return (
+    <Section id="saving" title="Counted saving">
+      <div class="headline">
+        <div class="first">
+          <p class="big">
+            <Money usd={h.counted_saving_usd} />
+          </p>
+          <p class="against">
+            <b>{percent(h.counted_saving_share)}</b> of the <b>{h.baseline}</b> baseline, fully loaded
+          </p>
+          <p>
+            <span class={`grade g-${h.grade}`}>{h.grade}</span>
+          </p>
+        </div>
+        {other && (
+          <div class="second">
+            <h3>Against {other.baseline}</h3>
+            <p class="big">
+              <Money usd={other.counted_saving_usd} />
+            </p>
+            <p class="against">
+              <b>{percent(other.counted_saving_share)}</b> of the <b>{other.baseline}</b> baseline
+              {other.fixed_cost_on_both_sides ? ", the same fixed cost on both sides" : ", fully loaded"}
+            </p>
+            <p class="meaning">{other.meaning}</p>
+          </div>
+        )}
+      </div>
+      <dl class="facts">
+        <Fact name={`Baseline, ${h.baseline}`}>
+          <Money usd={h.baseline_usd} />
+        </Fact>
+        <Fact
+          name="Actual cost"
+          note={
+            <>
+              marginal <Money usd={h.actual_marginal_usd} /> + fixed <Money usd={h.fixed_usd} />
+            </>
+          }
+        >
+          <Money usd={h.actual_fully_loaded_usd} />
+        </Fact>
+        <Fact
+          name="Claimed"
+          note={
+            <>
+              of it <Money usd={h.disallowed_usd} /> disallowed by the gates
+            </>
+          }
+        >
+          <Money usd={h.claimed_saving_usd} />
+        </Fact>
+        <Fact name="Marginal view" note={`${percent(h.counted_marginal_saving_share)} of ${h.baseline}, before fixed cost`}>
+          <Money usd={h.counted_marginal_saving_usd} />
+        </Fact>
+        {nano(h.assumed_routing_usd) !== 0n && (
+          <Fact name="Assumed, outside the headline" note="routing without quality evidence">
+            <Money usd={h.assumed_routing_usd} />
+          </Fact>
+        )}
+        {nano(h.assumed_baseline_usd) !== 0n && (
+          <Fact name="Rests on assumed prices" note="default prices that nobody contracted; inside the headline, which is why its grade says so">
+            <Money usd={h.assumed_baseline_usd} />
+          </Fact>
+        )}
+      </dl>
+      <h3>Against each baseline</h3>
+      <PlainTable
+        caption="The same run against each baseline"
+        head={["Baseline", "Baseline cost", "Claimed", "Counted", "Share of it"]}
+        rows={report.baselines.map((b) => [
+          <>
+            {b.baseline}
+            <small>{b.meaning}</small>
+          </>,
+          <Money usd={b.baseline_usd} />,
+          <Money usd={b.claimed_saving_usd} />,
+          <Money usd={b.counted_saving_usd} />,
+          percent(b.counted_saving_share),
+        ])}
+      />
+    </Section>
+  );
+}
