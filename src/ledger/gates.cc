@@ -29,11 +29,12 @@ Allowance allow(const Settled& request, const Gates& gates) {
   } else {
     const auto withhold = [&](Lever lever, Reason why) {
       Usd& amount = rest.lever[static_cast<std::size_t>(lever)];
-      if (amount <= Usd{}) return;
-      a.withheld.lever[static_cast<std::size_t>(lever)] += amount;
-      a.withheld_lever += amount;
+      const Usd taken = std::min(amount, rest.sum());
+      if (taken <= Usd{}) return;
+      a.withheld.lever[static_cast<std::size_t>(lever)] += taken;
+      a.withheld_lever += taken;
       a.lever_reason = why;
-      amount = Usd{};
+      amount -= taken;
     };
     if (request.completed.outcome == event::Outcome::cache_hit && !request.completed.exact_match &&
         !proven(gates, request.admitted.tenant))

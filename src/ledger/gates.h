@@ -57,7 +57,9 @@ bool share_reached(std::uint64_t part, std::uint64_t whole, double least);
 /// What the request itself allows, before its cell is judged. Three disjoint parts of the claim:
 ///   claimed = withheld (never counts) + gated (counts if the cell passes) + loss (always counts)
 /// A request whose remaining claim is positive is gated as a whole, its negative levers included; else it is a loss as
-/// a whole. So failing a cell never removes a loss, and nothing is netted between requests.
+/// a whole. No gate takes a request below min(claimed, 0): withholding a lever stops where the claim is used up, so the
+/// loss is the same whatever fails, failing a cell never removes a loss, and refusing a saver never spares one. Nothing
+/// is netted between requests.
 struct Allowance {
   Levers withheld, gated, loss;
   Reason reason = Reason::none;        ///< of the whole request: gap, slo_request, not_served, unpriced, no_baseline

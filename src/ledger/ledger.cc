@@ -194,6 +194,7 @@ Ledger::Ledger(const Snapshot& fleet, const Options& options) : state_(std::make
 }
 Ledger::~Ledger() = default;
 Ledger::Ledger(Ledger&&) noexcept = default;
+Ledger& Ledger::operator=(Ledger&&) noexcept = default;
 
 void Ledger::add(const Settled& request) { state_->book(request, nullptr, 1); }
 void Ledger::add(const Settled& request, Usd other_baseline) { state_->book(request, &other_baseline, 1); }

@@ -38,6 +38,7 @@ class Ledger {
   Ledger(const Snapshot& fleet, const Options& options);
   ~Ledger();
   Ledger(Ledger&&) noexcept;
+  Ledger& operator=(Ledger&&) noexcept;
 
   /// Folds one settled request.
   void add(const Settled& request);
