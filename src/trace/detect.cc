@@ -4,14 +4,20 @@
 
 #include <fmt/core.h>
 
+#include "trace/binary.h"
+
 namespace ace {
 namespace {
 
-constexpr std::pair<TraceFormat, std::string_view> kNames[] = {
-    {TraceFormat::azure, "azure"},       {TraceFormat::burstgpt, "burstgpt"},
-    {TraceFormat::mooncake, "mooncake"}, {TraceFormat::servegen, "servegen"},
-    {TraceFormat::litellm, "litellm"},   {TraceFormat::openai_usage, "openai-usage"},
-    {TraceFormat::csv, "csv"},           {TraceFormat::jsonl, "jsonl"}};
+constexpr std::pair<TraceFormat, std::string_view> kNames[] = {{TraceFormat::azure, "azure"},
+                                                               {TraceFormat::burstgpt, "burstgpt"},
+                                                               {TraceFormat::mooncake, "mooncake"},
+                                                               {TraceFormat::servegen, "servegen"},
+                                                               {TraceFormat::litellm, "litellm"},
+                                                               {TraceFormat::openai_usage, "openai-usage"},
+                                                               {TraceFormat::csv, "csv"},
+                                                               {TraceFormat::jsonl, "jsonl"},
+                                                               {TraceFormat::ace, "ace"}};
 
 std::string lower(std::string_view text) {
   std::string low(text);
@@ -92,11 +98,14 @@ std::string_view title_of(TraceFormat format) {
       return "CSV";
     case TraceFormat::jsonl:
       return "JSONL";
+    case TraceFormat::ace:
+      return "ACE trace";
   }
   return "";
 }
 
 Result<TraceFormat> detect(std::string_view head, char delimiter) {
+  if (head.starts_with(kBinaryMagic)) return TraceFormat::ace;
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return Error(Errc::bad_input, "the file is empty, expected a trace");

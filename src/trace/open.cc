@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "fleet/fleet.h"
+#include "trace/binary.h"
 #include "trace/csv_trace.h"
 #include "trace/detect.h"
 #include "trace/json_trace.h"
@@ -69,6 +71,7 @@ Result<std::unique_ptr<RequestSource>> read_as_is(std::unique_ptr<ByteInput> byt
                     "`ace trace generate --servegen` makes requests of it",
                     name));
   }
+  if (format == TraceFormat::ace) return open_binary(std::move(*window), options);
   if (format == TraceFormat::openai_usage) {
     return std::unique_ptr<RequestSource>(std::make_unique<UsageTrace>(std::move(window), name, options));
   }
@@ -107,6 +110,19 @@ Masks masks_with(const MaskKey& key, const std::vector<std::string>& models, con
     return [masker](std::string_view raw) { return masker->token(raw); };
   };
   return {.model = mask(models), .tenant = mask(tenants), .team = mask(teams), .identity = mask({})};
+}
+
+Masks masks_for(const MaskKey& key, const Fleet& fleet) {
+  std::vector<std::string> models, tenants, teams;
+  for (const Model& model : fleet.models) {
+    models.push_back(model.name);
+    models.insert(models.end(), model.aliases.begin(), model.aliases.end());
+  }
+  for (const Tenant& tenant : fleet.tenants) {
+    tenants.push_back(tenant.name);
+    teams.insert(teams.end(), tenant.teams.begin(), tenant.teams.end());
+  }
+  return masks_with(key, models, tenants, teams);
 }
 
 MaskKey random_mask_key() {

@@ -210,14 +210,18 @@ double TraceStats::dispersion() const {
   return per_second.mean() == 0.0 ? 0.0 : per_second.variance() / per_second.mean();
 }
 
-Result<TraceStats> stats(RequestSource& source) {
+Result<TraceStats> stats(RequestSource& source, const TraceProgress& progress) {
   Counter counter;
+  std::uint64_t rows = 0;
   std::vector<Arrival> batch(512);  // 512 rows stay in L2 between the parser and the counting
   for (;;) {
     Result<std::size_t> got = source.next(batch);
     if (!got) return std::move(got).error();
     if (*got == 0) break;
     for (std::size_t i = 0; i < *got; ++i) counter.add(batch[i]);
+    const std::uint64_t before = rows;
+    rows += *got;
+    if (progress && (rows >> 18) != (before >> 18)) progress(source.progress(), rows);
   }
   return counter.finish(source);
 }

@@ -2,6 +2,7 @@
 /// What a trace looks like: counts, sizes, arrivals, prefix reuse. Exact, in one pass.
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -94,8 +95,11 @@ struct TraceStats {
   [[nodiscard]] double dispersion() const;
 };
 
+/// Share of the input read, in [0, 1] or negative if unknown, and requests so far.
+using TraceProgress = std::function<void(double share, std::uint64_t requests)>;
+
 /// Reads the source to its end. @return its error, if it has one: what was counted before it is no result
-Result<TraceStats> stats(RequestSource& source);
+Result<TraceStats> stats(RequestSource& source, const TraceProgress& progress = {});
 
 /// For people, and as one JSON object whose keys carry units.
 std::string to_text(const TraceStats& stats);

@@ -10,13 +10,21 @@
 
 #include "perimeter/perimeter.h"
 #include "replay/source.h"
+#include "trace/binary.h"
+#include "trace/fit.h"
+#include "trace/generate.h"
 #include "trace/io.h"
+#include "trace/servegen.h"
 #include "trace/spool.h"
 #include "trace/stats.h"
+#include "trace/write_text.h"
+#include "trace/zstd_sink.h"
 
 namespace ace {
 
-enum class TraceFormat : std::uint8_t { azure, burstgpt, mooncake, servegen, litellm, openai_usage, csv, jsonl };
+struct Fleet;
+
+enum class TraceFormat : std::uint8_t { azure, burstgpt, mooncake, servegen, litellm, openai_usage, csv, jsonl, ace };
 std::string_view name_of(TraceFormat format);
 std::optional<TraceFormat> trace_format_from(std::string_view name);
 
@@ -36,6 +44,8 @@ struct Masks {
 /// Masks under one key; the names of the fleet file pass as they are.
 Masks masks_with(const MaskKey& key, const std::vector<std::string>& models = {},
                  const std::vector<std::string>& tenants = {}, const std::vector<std::string>& teams = {});
+/// The same with the models (and their aliases), tenants and teams that a fleet file declares.
+Masks masks_for(const MaskKey& key, const Fleet& fleet);
 /// A key for this run alone, from the system's random source.
 MaskKey random_mask_key();
 
