@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace ace::fleet_file {
@@ -19,17 +20,20 @@ std::string lowered(std::string_view s) {
 
 /// Edits between two words: insert, delete, replace, swap of neighbours (optimal string alignment), case ignored.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  // Three rows of the table are enough, and words are at most 64 characters.
+  std::array<std::array<std::size_t, 65>, 3> d{};
   for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i)
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    auto &row = d[i % 3], &above = d[(i - 1) % 3], &two_above = d[(i + 1) % 3];
+    row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t change = lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1;
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + change});
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + change});
       if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+        row[j] = std::min(row[j], two_above[j - 2] + 1);
     }
-  return d[a.size()][b.size()];
+  }
+  return d[a.size() % 3][b.size()];
 }
 
 bool is_word(char c) {
@@ -58,6 +62,8 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
   std::optional<std::string> best;
   std::size_t best_distance = std::max<std::size_t>(1, std::min<std::size_t>(3, word.size() / 3)) + 1;
   for (const std::string& candidate : known) {
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    if (longer > 64 || longer - std::min(word.size(), candidate.size()) >= best_distance) continue;
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;
@@ -122,7 +128,7 @@ void Findings::mistake(const Place& at, std::string what, std::string mend) {
 }
 
 void Findings::mistake(int line, int column, std::string path, std::string what, std::string mend) {
-  if (mistakes_.size() >= 1000) return;  // a person mends the first hundred and runs again
+  if (full()) return;
   Mistake made;
   made.file = file_;
   made.line = line;
@@ -136,7 +142,7 @@ void Findings::mistake(int line, int column, std::string path, std::string what,
 }
 
 void Findings::mistake_in(std::string file, std::string path, std::string what, std::string mend) {
-  if (mistakes_.size() >= 1000) return;
+  if (full()) return;
   mistakes_.push_back({std::move(file), 1, 1, std::move(path), std::move(what), "", std::move(mend)});
 }
 
@@ -297,11 +303,12 @@ std::vector<std::pair<std::string, Place>> Findings::named(const Place& at, std:
 }
 
 void Findings::differ_by_more_than_case(const std::vector<std::pair<std::string, Place>>& named,
-                                        std::string_view of_what) {
+                                        std::string_view of_what, std::size_t from) {
   std::map<std::string, const std::string*> seen;
-  for (const auto& [name, place] : named) {
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    const auto& [name, place] = named[i];
     const auto [at, fresh] = seen.emplace(lowered(name), &name);
-    if (!fresh && *at->second != name)
+    if (!fresh && *at->second != name && i >= from)
       mistake({place.parent, nullptr, place.path},
               fmt::format("two {} differ by case only: \"{}\" and \"{}\"", of_what, *at->second, name),
               "give them names that can be told apart");

@@ -45,7 +45,8 @@ class Findings {
   void mistake_in(std::string file, std::string path, std::string what, std::string mend);
   void warn(const Place& at, std::string_view what);
   void warn(std::string what) { warnings_.push_back(std::move(what)); }
-  [[nodiscard]] bool clean() const { return mistakes_.empty(); }
+  /// A person mends the first hundred and runs again; what comes after a thousand is not worth the work.
+  [[nodiscard]] bool full() const { return mistakes_.size() >= 1000; }
   /// All of them, by place in the file.
   [[nodiscard]] std::vector<Mistake> take_mistakes();
   [[nodiscard]] std::vector<std::string> take_warnings() { return std::move(warnings_); }
@@ -81,7 +82,9 @@ class Findings {
   /// The entries of a map of named things: none empty, no two that differ by case only.
   std::vector<std::pair<std::string, Place>> named(const Place& at, std::string_view of_what);
   /// Reports names that are equal but for case. @param at one place per name
-  void differ_by_more_than_case(const std::vector<std::pair<std::string, Place>>& named, std::string_view of_what);
+  /// @param from only names from this position on are reported (those before it were compared already)
+  void differ_by_more_than_case(const std::vector<std::pair<std::string, Place>>& named, std::string_view of_what,
+                                std::size_t from = 0);
   bool scalar(const Place& at, std::string_view expected);
 
  private:

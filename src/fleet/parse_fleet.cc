@@ -50,6 +50,7 @@ NameTable table_of(const Named& named) {
 /// @param again filled with the later ones of the same name: they are read too, for their own mistakes
 Named destination_names(Findings& findings, const Place& at, Named& again) {
   Named named;
+  std::map<std::string, int> lines;
   for (const Place& entry : findings.list(at, "destinations")) {
     if (!entry.is_map()) {
       findings.mistake(entry, fmt::format("expected a map, got {}", yaml::name_of(entry.node->kind)));
@@ -58,12 +59,11 @@ Named destination_names(Findings& findings, const Place& at, Named& again) {
     Map map(findings, entry);
     const auto id = findings.name(map.need("id", "give the destination a name: id: NAME"));
     if (!id) continue;
-    const auto before = std::find_if(named.begin(), named.end(), [&](const auto& n) { return n.first == *id; });
-    if (before != named.end()) {
-      findings.mistake(
-          map.get("id"),
-          fmt::format("a second destination \"{}\"; the first is on line {}", *id, before->second.node->line),
-          "give one of them another id");
+    const auto [before, fresh] = lines.emplace(*id, entry.node->line);
+    if (!fresh) {
+      findings.mistake(map.get("id"),
+                       fmt::format("a second destination \"{}\"; the first is on line {}", *id, before->second),
+                       "give one of them another id");
       again.push_back({*id, entry});
     } else {
       named.push_back({*id, entry});
@@ -93,15 +93,7 @@ void read_aliases(Reading& reading) {
         words.push_back({*alias, entry});
     }
   }
-  // Names were compared among themselves when they were read: only pairs with an alias are new.
-  Findings& findings = reading.findings;
-  for (std::size_t i = reading.models.size(); i < words.size(); ++i) {
-    Named pair{words[i], words[i]};
-    for (std::size_t j = 0; j < i; ++j) {
-      pair[0] = words[j];
-      findings.differ_by_more_than_case(pair, "models or aliases");
-    }
-  }
+  reading.findings.differ_by_more_than_case(words, "models or aliases", reading.models.size());
 }
 
 void read_sections(Reading& reading, Map& root) {

@@ -40,6 +40,10 @@ std::vector<ScheduleWindow> read_schedule(Reading& reading, const Place& at) {
   std::vector<ScheduleWindow> windows;
   std::vector<int> lines;
   for (const Place& entry : findings.list(at, "windows")) {
+    if (windows.size() >= 336) {  // a week of half-hours
+      findings.mistake(entry, "more than 336 windows in one schedule", "join neighbours with the same units");
+      break;
+    }
     Map map(findings, entry);
     if (!map.readable()) continue;
     ScheduleWindow window;

@@ -11,6 +11,7 @@ constexpr std::size_t kNodesMax = 50'000;
 void read_racks(Reading& reading, const Place& at, Cluster& cluster, std::map<std::string, std::string>& rack_of) {
   Findings& findings = reading.findings;
   Named ids;
+  std::map<std::string, int> lines;
   for (const Place& entry : findings.list(at, "racks")) {
     Map map(findings, entry);
     if (!map.readable()) continue;
@@ -20,10 +21,10 @@ void read_racks(Reading& reading, const Place& at, Cluster& cluster, std::map<st
     map.done();
     if (const auto name = findings.name(id)) {
       rack.id = *name;
-      for (const auto& [other, place] : ids)
-        if (other == *name)
-          findings.mistake(id, fmt::format("a second rack \"{}\"; the first is on line {}", *name, place.node->line),
-                           "give one of them another id");
+      const auto [before, fresh] = lines.emplace(*name, id.node->line);
+      if (!fresh)
+        findings.mistake(id, fmt::format("a second rack \"{}\"; the first is on line {}", *name, before->second),
+                         "give one of them another id");
       ids.push_back({*name, {id.node, id.node, id.path}});
     }
     std::vector<Place> parts;

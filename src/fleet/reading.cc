@@ -10,6 +10,7 @@
 namespace ace::fleet_file {
 
 void Reading::unknown(const Place& at, const std::string& name, const NameTable& names, std::string_view what) {
+  if (findings.full()) return;
   findings.mistake(at, fmt::format("there is no {} \"{}\"", what, name), suggestion(name, names.all()));
 }
 
