@@ -1,0 +1,203 @@
+#include "cli/trace.h"
+
+#include <fmt/core.h>
+
+#include <fstream>
+#include <ostream>
+
+#include "cli/files.h"
+#include "cli/progress.h"
+#include "cli/trace_generate.h"
+#include "trace/binary.h"
+#include "trace/write_mooncake.h"
+#include "trace/write_text.h"
+
+namespace ace::cli {
+namespace {
+
+struct StatsArguments {
+  TraceArguments trace;
+  bool json = false;
+};
+
+struct ConvertArguments {
+  TraceArguments trace;
+  std::string out, to;
+};
+
+Result<void> run_stats(const StatsArguments& arguments, Context& context) {
+  Result<std::unique_ptr<RequestSource>> source = open_trace(arguments.trace);
+  if (!source) return std::move(source).error();
+  Progress progress(context, "reading");
+  const Result<TraceStats> counted = stats(**source, std::ref(progress));
+  if (!counted) return Error(counted.error());
+  if (counted->rows == 0) *context.err << "ace: warning: 0 rows\n";
+  *context.out << (arguments.json ? to_json(*counted) : to_text(*counted));
+  return {};
+}
+
+/// Counts on the way through, for the progress line.
+class Watched : public RequestSource {
+ public:
+  Watched(std::unique_ptr<RequestSource> source, Context& context)
+      : source_(std::move(source)), progress_(context, "converting") {}
+  Result<std::size_t> next(std::span<Arrival> batch) override {
+    Result<std::size_t> got = source_->next(batch);
+    if (got) progress_(source_->progress(), done_ += *got);
+    return got;
+  }
+  Result<void> rewind() override { return source_->rewind(); }
+  [[nodiscard]] const Interner& models() const override { return source_->models(); }
+  [[nodiscard]] const Interner& tenants() const override { return source_->tenants(); }
+  [[nodiscard]] const Interner& teams() const override { return source_->teams(); }
+  [[nodiscard]] Tokens block_tokens() const override { return source_->block_tokens(); }
+  [[nodiscard]] std::string format() const override { return source_->format(); }
+  [[nodiscard]] std::vector<SkippedRows> skipped() const override { return source_->skipped(); }
+  [[nodiscard]] std::vector<std::string> notes() const override { return source_->notes(); }
+
+ private:
+  std::unique_ptr<RequestSource> source_;
+  Progress progress_;
+  std::uint64_t done_ = 0;
+};
+
+Result<std::uint64_t> write_as(const std::string& format, RequestSource& source, const ByteSink& sink) {
+  if (format == "csv") return write_csv(source, sink);
+  if (format == "jsonl") return write_jsonl(source, sink);
+  if (format == "mooncake") return write_mooncake(source, sink);
+  return write_binary(source, sink);
+}
+
+void say_what_was_left_out(const RequestSource& source, Context& context) {
+  for (const SkippedRows& rows : source.skipped()) {
+    *context.err << fmt::format("ace: skipped {} rows: {} (first at line {})\n", rows.count, rows.reason,
+                                rows.lines.empty() ? 0 : rows.lines.front());
+  }
+  for (const std::string& note : source.notes()) *context.err << "ace: note: " << note << "\n";
+}
+
+Result<void> run_convert(const ConvertArguments& arguments, Context& context) {
+  Result<std::unique_ptr<RequestSource>> opened = open_trace(arguments.trace);
+  if (!opened) return std::move(opened).error();
+  Watched source(std::move(*opened), context);
+  const bool to_stdout = arguments.out == "-";
+  // Beside the target first, so that nobody takes half a trace for a whole one.
+  const std::string partial = arguments.out + ".part";
+  std::ofstream file;
+  if (!to_stdout) file.open(partial, std::ios::binary | std::ios::trunc);
+  std::ostream& out = to_stdout ? *context.out : file;
+  const auto full = [&] {
+    return Error(Errc::unavailable, fmt::format("cannot write {}; is there room?", arguments.out));
+  };
+  if (!out.good()) return full();
+  Result<std::uint64_t> rows = write_as(arguments.to, source, [&](std::string_view bytes) -> Result<void> {
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return out.good() ? Result<void>() : full();
+  });
+  out.flush();
+  if (rows && !out.good()) rows = full();
+  if (!to_stdout) {
+    file.close();
+    if (!rows) {
+      std::remove(partial.c_str());
+    } else if (std::rename(partial.c_str(), arguments.out.c_str()) != 0) {
+      return full();
+    }
+  }
+  if (!rows) return std::move(rows).error();
+  say_what_was_left_out(source, context);
+  return {};
+}
+
+}  // namespace
+
+void add_trace_arguments(CLI::App& command, TraceArguments& a) {
+  command
+      .add_option("trace", a.path, "request log: a file (plain, gzip or zstd, told by content) or - for standard input")
+      ->required();
+  command
+      .add_option("--format", a.format,
+                  "azure, burstgpt, mooncake, litellm, openai-usage, csv, jsonl; else told by content")
+      ->type_name("NAME");
+  command.add_option("--columns", a.columns, "for generic CSV and JSONL: at=ts:ms,prompt=in,output=out,model=m")
+      ->type_name("MAP");
+  command.add_option("--delimiter", a.delimiter, "of generic CSV; \\t is a tab")->capture_default_str();
+  command.add_option("--tz", a.tz, "zone of times without one in generic files: UTC, +02:00, Europe/Berlin")
+      ->type_name("ZONE");
+  command.add_flag("--sort", a.sort, "rows may go back in time");
+  command.add_option("--on-bad-row", a.on_bad_row, "fail, or skip: counted with reason and line")
+      ->check(CLI::IsMember({"fail", "skip"}))
+      ->capture_default_str();
+  command.add_option("--model", a.model, "the model of every row")->type_name("NAME");
+  command.add_option("--fleet", a.fleet, "fleet file whose model, tenant and team names need no mask")
+      ->type_name("FILE");
+  command.add_option("--salt-file", a.salt_file, "key of the masks; random for this run if absent")->type_name("FILE");
+}
+
+Result<std::unique_ptr<RequestSource>> open_trace(const TraceArguments& a) {
+  ReadOptions options;
+  if (!a.format.empty()) {
+    options.format = trace_format_from(a.format);
+    if (!options.format) {
+      return Error(Errc::bad_input,
+                   fmt::format("--format: expected azure, burstgpt, mooncake, litellm, openai-usage, csv or "
+                               "jsonl, got \"{}\"",
+                               a.format));
+    }
+  }
+  if (a.delimiter.size() != 1 && a.delimiter != "\\t") {
+    return Error(Errc::bad_input, "--delimiter: expected one character, or \\t for a tab");
+  }
+  options.delimiter = a.delimiter == "\\t" ? '\t' : a.delimiter[0];
+  options.columns = a.columns;
+  options.tz = a.tz;
+  options.sort = a.sort;
+  options.on_bad_row = a.on_bad_row == "skip" ? OnBadRow::skip : OnBadRow::fail;
+  options.model = a.model;
+  MaskKey key = random_mask_key();
+  if (!a.salt_file.empty()) {
+    Result<std::string> salt = read_file(a.salt_file);
+    if (!salt) return std::move(salt).error().with("loading --salt-file");
+    Result<MaskKey> made = key_from(*salt);
+    if (!made) return std::move(made).error().with("loading --salt-file");
+    key = *made;
+  }
+  options.masks = masks_with(key);
+  if (!a.fleet.empty()) {
+    Result<FleetReading> reading = load_fleet(a.fleet, "");
+    if (!reading) return std::move(reading).error();
+    options.masks = masks_for(key, reading->fleet);
+  }
+  return ace::open_trace(a.path, options);
+}
+
+void add_trace(CLI::App& app, Context& context) {
+  CLI::App* trace = app.add_subcommand("trace", "look at request logs, convert and generate them");
+  trace->require_subcommand(1);
+
+  auto stats_arguments = std::make_shared<StatsArguments>();
+  CLI::App* stats_command =
+      trace->add_subcommand("stats", "what a trace looks like: sizes, arrivals, prefix reuse, models, tenants");
+  add_trace_arguments(*stats_command, stats_arguments->trace);
+  stats_command->add_flag("--json", stats_arguments->json, "one JSON object");
+  stats_command->callback([stats_arguments, &context] {
+    if (Result<void> done = run_stats(*stats_arguments, context); !done) context.fail(done.error());
+  });
+
+  auto convert_arguments = std::make_shared<ConvertArguments>();
+  CLI::App* convert = trace->add_subcommand("convert", "write a trace in another format");
+  add_trace_arguments(*convert, convert_arguments->trace);
+  convert->add_option("out", convert_arguments->out, "file to write, or - for standard output")->required();
+  convert->add_option("--to", convert_arguments->to, "csv, jsonl, mooncake, or ace: binary, for pipes and speed")
+      ->required()
+      ->check(CLI::IsMember({"csv", "jsonl", "mooncake", "ace"}));
+  convert->callback([convert_arguments, &context] {
+    if (Result<void> done = run_convert(*convert_arguments, context); !done) context.fail(done.error());
+  });
+
+  add_trace_generate(*trace, context);
+
+  add_trace_generate(*trace, context);
+}
+
+}  // namespace ace::cli
