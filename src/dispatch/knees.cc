@@ -30,7 +30,7 @@ Knees::Knees(const Snapshot& snapshot, const Occupancy& occupancy, double scale,
     for (auto& column : live.knee_by_class) column[i] = kKneeMost;
     if (!snapshot.offers()[i].profile) continue;
     site_of_[i] = static_cast<std::uint32_t>(sites_.size());
-    sites_.push_back({.offer = OfferId{i}});
+    sites_.emplace_back().offer = OfferId{i};
     queues_.push_back(snapshot.offers()[i].destination);
     for (std::uint32_t s = 0; s < classes_; ++s) {
       knees_.emplace_back(prior(sites_.back(), s));

@@ -65,7 +65,7 @@ Occupancy::Occupancy(const Snapshot& snapshot, Live& live)
       const Offer& offer = snapshot[o];
       if (offer.profile) {
         station.queues = true;
-        holds_[o.value].replicas = destination.units.units * offer.replicas_per_unit;
+        holds_[o.value].replicas = offer.resident ? destination.units.units * offer.replicas_per_unit : 0;
         holds_[o.value].tpot_s = step_seconds(*offer.profile, static_cast<double>(offer.profile->batch_max) / 2.0, 0.0);
       } else {
         holds_[o.value].ttft_s = to_seconds(destination.latency.ttft_p50);
@@ -279,7 +279,8 @@ void Occupancy::decay(Instant now, Live& live) {
 void Occupancy::units(Instant now, DestinationId destination, std::int64_t running_units, Live& live) {
   live.size_to(*snapshot_, destination, running_units);
   Station& station = stations_[destination.value];
-  for (const OfferId o : station.offers) holds_[o.value].replicas = running_units * (*snapshot_)[o].replicas_per_unit;
+  for (const OfferId o : station.offers)
+    holds_[o.value].replicas = (*snapshot_)[o].resident ? running_units * (*snapshot_)[o].replicas_per_unit : 0;
   if (station.queues) show_queues(now, station, true, live);
   if (station.windows) limit(destination, station.caps, live);
 }

@@ -27,9 +27,9 @@ std::size_t LengthSketch::bucket_of(std::int64_t tokens) {
   return std::min(2 * octave + upper, kBuckets - 1);
 }
 
-double LengthSketch::upper_edge(std::size_t bucket) {
+double LengthSketch::lower_edge(std::size_t bucket) {
   const double octave = static_cast<double>(std::uint64_t{1} << (bucket / 2));
-  return bucket % 2 == 0 ? 1.5 * octave : 2.0 * octave;
+  return bucket % 2 == 0 ? octave : 1.5 * octave;
 }
 
 void LengthSketch::add(std::int64_t tokens) {
@@ -60,10 +60,9 @@ Prediction LengthSketch::compute(std::int64_t cap) const {
     sum += n * std::min(mean, most);
     below += counts_[i];
     if (!found && below >= rank) {
-      // Inside the bucket the rank is placed linearly about its mean, which keeps a constant length exact.
-      found = true;
+      found = true;  // placed linearly inside its bucket
       const double into = (static_cast<double>(rank) - static_cast<double>(below - counts_[i])) / n;
-      p90 = mean + (upper_edge(i) - mean) * std::max(0.0, 2.0 * into - 1.0) * (counts_[i] > 1 ? 1.0 : 0.0);
+      p90 = lower_edge(i) + (lower_edge(i + 1) - lower_edge(i)) * into;
     }
   }
   const double mean = total_ > 0 ? sum / total_ : 0.0;

@@ -22,7 +22,7 @@ class LengthSketch {
   static constexpr std::size_t kBuckets = 40;         ///< up to 2^20 tokens
   static constexpr std::uint32_t kRemembered = 4096;  ///< all counts are halved when they reach this
   [[nodiscard]] static std::size_t bucket_of(std::int64_t tokens);
-  [[nodiscard]] static double upper_edge(std::size_t bucket);
+  [[nodiscard]] static double lower_edge(std::size_t bucket);
   [[nodiscard]] Prediction compute(std::int64_t cap) const;
   std::array<std::uint32_t, kBuckets> counts_{};
   std::array<std::int64_t, kBuckets> sums_{};

@@ -7,20 +7,22 @@ namespace ace {
 namespace {
 
 /// What software gets out of a GPU family, and what a step costs before any byte moves. Fitted once, by family, against
-/// the public measurements in docs/ROOFLINE.md; `other` stands for every family without measurements.
+/// the public measurements in docs/ROOFLINE.md; `kOther` stands for every family without measurements there.
 struct Efficiency {
   std::string_view family;
   double flops;                ///< share of the dense peak while prefilling
   double bandwidth;            ///< share of HBM bandwidth while decoding
+  double link;                 ///< share of link bandwidth in all-reduces of prompts
   double layer_overhead_s;     ///< launches and synchronisation per layer and step
-  double shard_overhead_s;     ///< two all-reduces per layer and step, with tp > 1
+  double shard_overhead_s;     ///< latency of two all-reduces per layer and step, with tp > 1
   double sequence_overhead_s;  ///< sampling and scheduling per sequence and step
 };
 constexpr Efficiency kEfficiencies[] = {
-    {"ampere", 0.50, 0.70, 20e-6, 40e-6, 20e-6},
-    {"hopper", 0.45, 0.70, 15e-6, 30e-6, 15e-6},
+    {"ampere", 0.70, 0.73, 0.16, 17e-6, 80e-6, 8e-6},
+    {"cdna3", 0.075, 0.87, 0.58, 114e-6, 126e-6, 67e-6},
+    {"hopper", 0.58, 0.66, 0.29, 7e-6, 70e-6, 8e-6},
 };
-constexpr Efficiency kOther{"other", 0.45, 0.65, 20e-6, 40e-6, 20e-6};
+constexpr Efficiency kOther{"other", 0.60, 0.65, 0.25, 12e-6, 75e-6, 8e-6};
 
 const Efficiency& efficiency_of(std::string_view family) {
   for (const Efficiency& e : kEfficiencies)
@@ -54,7 +56,11 @@ Result<ServerProfile> roofline(const Architecture& model, const Accelerator& gpu
   const double flops = gpus * peak_flops(gpu, precision) * e.flops;
 
   ServerProfile p;
-  p.prefill_tokens_per_s = flops / (2.0 * model.parameters_active);
+  // Two all-reduces per layer move each token's activations in bf16, 2 (tp - 1) / tp times over the link.
+  const double exchanged = 2.0 * model.layers * model.hidden * 2.0 * 2.0 * (gpus - 1.0) / gpus;
+  const double exchange_s =
+      exchanged > 0.0 && gpu.link_bandwidth > 0.0 ? exchanged / (gpu.link_bandwidth * e.link) : 0.0;
+  p.prefill_tokens_per_s = 1.0 / (2.0 * model.parameters_active / flops + exchange_s);
   p.step_base_s = weights / bandwidth + model.layers * (e.layer_overhead_s + (tp > 1 ? e.shard_overhead_s : 0.0));
   p.step_per_sequence_s = 1.0 / p.prefill_tokens_per_s + e.sequence_overhead_s;
   p.step_per_kv_token_s = model.kv_bytes_per_token / bandwidth;

@@ -7,10 +7,13 @@ namespace ace {
 
 /// A replica of `tp` GPUs serving `model`.
 ///
-///   step(b)  = weights / (tp x bandwidth x eff) + b x KV / (tp x bandwidth x eff) + overhead
-///   prefill  = tp x flops x eff / (2 x active parameters) tokens/s
+///   step(b, kv) = weights / (tp x bandwidth x eff) + layers x overhead
+///               + b x (1 / prefill + overhead) + kv x KV bytes per token / (tp x bandwidth x eff)
+///   1 / prefill = 2 x active parameters / (tp x flops x eff)
+///               + 8 x layers x hidden x (tp - 1) / tp / (link x eff)     seconds per prompt token
 ///
-/// with efficiencies and overheads fitted once against published measurements (docs/ROOFLINE.md).
+/// with efficiencies and overheads fitted once by GPU family against published measurements (docs/ROOFLINE.md). Prompts
+/// are priced by their tokens; the quadratic part of attention is left out (under 10% below 8k tokens at 8B and more).
 /// @return bad_input if the weights do not fit the memory of `tp` GPUs.
 Result<ServerProfile> roofline(const Architecture& model, const Accelerator& gpu, std::int64_t tp, Precision precision);
 

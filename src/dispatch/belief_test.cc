@@ -1,0 +1,202 @@
+#include "dispatch/belief.h"
+
+#include <gtest/gtest.h>
+
+#include "core/testing.h"
+#include "dispatch/learn_testing.h"
+
+namespace ace {
+namespace {
+
+using learn::at;
+
+double use(Belief& belief, Instant now, Resource r, OfferId o) {
+  return belief.live(now).use[static_cast<std::size_t>(r)][o.value];
+}
+
+ServerProfile engine() {
+  ServerProfile p;
+  p.prefill_tokens_per_s = 10'000;
+  p.step_base_s = 0.02;
+  p.step_per_sequence_s = 0.0;
+  p.step_per_kv_token_s = 0.0;
+  p.batch_max = 50;
+  p.kv_tokens_max = 100'000;
+  p.prefill_chunk = 1000;
+  p.measured = true;
+  return p;
+}
+
+TEST(Belief, claims_are_shares_of_slots_and_kv_of_all_replicas_running) {
+  auto fleet = learn::models(1);
+  learn::add_pool(*fleet, "pool", engine(), {0}, 2);
+  const Snapshot snapshot(*fleet);
+  Belief belief(snapshot);
+  const OfferId pool = learn::offer_of(snapshot, "pool");
+  Claim claim;
+  for (int i = 0; i < 5; ++i) claim = learn::send(belief, at(0), pool, learn::request(1500, 500));
+  // 5 of 2 x 50 slots; 5 x (1500 + 500) of 2 x 100,000 KV tokens.
+  EXPECT_DOUBLE_EQ(use(belief, at(0), Resource::slots, pool), 0.05);
+  EXPECT_DOUBLE_EQ(use(belief, at(0), Resource::kv, pool), 0.05);
+  belief.completed(at(1), claim, learn::answer(300), true);
+  EXPECT_DOUBLE_EQ(use(belief, at(1), Resource::slots, pool), 0.04);
+  EXPECT_DOUBLE_EQ(use(belief, at(1), Resource::kv, pool), 0.04);
+  belief.units(at(2), DestinationId{0}, 1);  // half of it goes
+  EXPECT_DOUBLE_EQ(use(belief, at(2), Resource::slots, pool), 0.08);
+  belief.units(at(3), DestinationId{0}, 0);
+  EXPECT_EQ(belief.live(at(3)).running[pool.value], 0);
+}
+
+TEST(Belief, prefill_is_the_offered_rate_over_what_decode_leaves) {
+  auto fleet = learn::models(1);
+  learn::add_pool(*fleet, "pool", engine());
+  const Snapshot snapshot(*fleet);
+  Belief belief(snapshot);
+  const OfferId pool = learn::offer_of(snapshot, "pool");
+  learn::send(belief, at(0), pool, learn::request(20'000, 1));
+  // 20,000 tokens over 10 s are 2,000 tokens/s. One sequence decodes: a chunk of 1,000 takes 0.1 s of prefill and a
+  // step of 0.02 s, so the engine prefills 1000 / 0.12 = 8,333 tokens/s. 2000 / 8333 = 0.24.
+  EXPECT_NEAR(use(belief, at(0), Resource::prefill, pool), 0.24, 1e-12);
+  // 10 s later the average keeps tau / (tau + dt) = a half.
+  EXPECT_NEAR(use(belief, at(10), Resource::prefill, pool), 0.12, 1e-12);
+  // What one more token adds is the same share: 1 / 10 s / 8,333 tokens/s.
+  EXPECT_NEAR(belief.live(at(10)).per_unit[0][pool.value], 0.12 / 10'000, 1e-15);
+}
+
+TEST(Belief, offers_of_one_destination_share_its_resources) {
+  auto fleet = learn::models(2);
+  learn::add_pool(*fleet, "pool", engine(), {0, 1});
+  const Snapshot snapshot(*fleet);
+  Belief belief(snapshot);
+  const OfferId a = learn::offer_of(snapshot, "pool", 0), b = learn::offer_of(snapshot, "pool", 1);
+  learn::send(belief, at(0), a, learn::request(100, 100));
+  learn::send(belief, at(0), b, learn::request(100, 100, 1));
+  EXPECT_DOUBLE_EQ(use(belief, at(0), Resource::slots, a), 0.04);
+  EXPECT_DOUBLE_EQ(use(belief, at(0), Resource::slots, b), 0.04);
+}
+
+TEST(Belief, quotas_are_held_against_the_last_minute) {
+  auto fleet = learn::models(1);
+  Destination& api = learn::add_api(*fleet, "api", 1'000'000'000);
+  api.unlimited = false;
+  api.rpm = 100;
+  api.tpm = 10'000;
+  const Snapshot snapshot(*fleet);
+  Belief belief(snapshot);
+  const OfferId o = learn::offer_of(snapshot, "api");
+  const Claim first = learn::send(belief, at(0), o, learn::request(800, 200));
+  learn::send(belief, at(30), o, learn::request(800, 200));
+  EXPECT_DOUBLE_EQ(use(belief, at(30), Resource::requests, o), 0.02);
+  EXPECT_DOUBLE_EQ(use(belief, at(30), Resource::tokens, o), 0.20);
+  belief.completed(at(40), first, learn::answer(100), true);  // 100 tokens less than was booked
+  EXPECT_DOUBLE_EQ(use(belief, at(40), Resource::tokens, o), 0.19);
+  EXPECT_DOUBLE_EQ(use(belief, at(61), Resource::tokens, o), 0.10) << "the first request has left the window";
+  EXPECT_DOUBLE_EQ(use(belief, at(61), Resource::requests, o), 0.01);
+  EXPECT_DOUBLE_EQ(use(belief, at(200), Resource::tokens, o), 0.0);
+}
+
+TEST(Belief, runs_the_commitments_meter) {
+  auto fleet = learn::models(1);
+  Destination& block = learn::add(*fleet, "ptu", Tier::reserved);
+  PtuTerms terms;
+  terms.units = 50;
+  terms.tokens_per_minute_per_unit = 2500;
+  learn::serve(block, 0).ptu = terms;
+  const Snapshot snapshot(*fleet);
+  Belief belief(snapshot);
+  const OfferId o = learn::offer_of(snapshot, "ptu");
+  CommitmentMeter truth(terms);
+  // 1,000 prompt tokens and 100 output tokens at 4: 1,400 normalized tokens a call.
+  const Claim claim = learn::send(belief, at(0), o, learn::request(1000, 100));
+  truth.admit(at(0), 1400);
+  EXPECT_NEAR(use(belief, at(0), Resource::tokens, o), truth.level(at(0)), 1e-12);
+  EXPECT_GT(truth.level(at(0)), 0.0);
+  belief.completed(at(0.01), claim, learn::answer(50), true);
+  truth.reconcile(at(0.01), 1400, 1200);
+  EXPECT_NEAR(use(belief, at(0.01), Resource::tokens, o), truth.level(at(0.01)), 1e-12);
+}
+
+TEST(Belief, whatever_is_booked_and_given_back_leaves_nothing) {
+  for_each_seed(50, [](Rng& rng) {
+    auto fleet = learn::models(2);
+    learn::add_pool(*fleet, "pool", engine(), {0, 1}, 2);
+    Destination& api = learn::add_api(*fleet, "api", 1'000'000'000);
+    api.unlimited = false;
+    api.rpm = 100'000;
+    api.tpm = 100'000'000;
+    const Snapshot snapshot(*fleet);
+    Belief belief(snapshot);
+    std::vector<Claim> open;
+    double t = 0.0;
+    for (int i = 0; i < 300; ++i) {
+      t += rng.uniform();
+      if (open.empty() || rng.chance(0.5)) {
+        const OfferId o{static_cast<std::uint32_t>(rng.below(snapshot.offers().size()))};
+        open.push_back(learn::send(
+            belief, at(t), o,
+            learn::request(rng.between(1, 4000), static_cast<double>(rng.between(1, 900)), snapshot[o].model.value)));
+      } else {
+        const std::size_t k = rng.below(open.size());
+        const Claim claim = open[k];
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(k));
+        switch (rng.below(4)) {
+          case 0:
+            belief.completed(at(t), claim, learn::answer(rng.between(0, 900)), rng.chance(0.9));
+            break;
+          case 1:
+            belief.rejected(at(t), claim, Rejection::request, Duration{0});
+            break;
+          case 2:
+            belief.rejected(at(t), claim, Rejection::failed, Duration{0});
+            break;
+          default:
+            belief.aborted(at(t), claim, learn::answer(rng.between(0, 900)));
+        }
+      }
+    }
+    for (const Claim& claim : open) belief.completed(at(t), claim, learn::answer(10), true);
+    const Live& live = belief.live(at(t + 3600));
+    for (std::size_t o = 0; o < snapshot.offers().size(); ++o)
+      for (const Resource r : {Resource::slots, Resource::kv, Resource::tokens, Resource::requests})
+        EXPECT_EQ(live.use[static_cast<std::size_t>(r)][o], 0.0);
+  });
+}
+
+TEST(Belief, the_applying_knee_is_the_smallest_of_the_classes_present) {
+  auto fleet = learn::models(1);
+  fleet->slo_classes.front().tpot = Duration{30'000'000};  // chat: step 20 ms, 30 ms allowed
+  fleet->slo_classes.emplace_back().name = "loose";
+  learn::add_pool(*fleet, "pool", engine());
+  const Snapshot snapshot(*fleet);
+  Belief belief(snapshot);
+  const OfferId pool = learn::offer_of(snapshot, "pool");
+  const double tight = belief.knee(pool, SloId{0}), loose = belief.knee(pool, SloId{1});
+  ASSERT_LT(tight, loose);
+  Request relaxed = learn::request(100, 10);
+  relaxed.slo = SloId{1};
+  learn::send(belief, at(0), pool, relaxed);
+  EXPECT_EQ(belief.live(at(0)).knee[pool.value], loose);
+  const Claim claim = learn::send(belief, at(1), pool, learn::request(100, 10));
+  EXPECT_EQ(belief.live(at(1)).knee[pool.value], tight);
+  belief.completed(at(2), claim, learn::answer(10), true);
+  EXPECT_EQ(belief.live(at(5)).knee[pool.value], tight) << "expected again within the residence";
+  EXPECT_EQ(belief.live(at(60)).knee[pool.value], loose) << "gone";
+}
+
+TEST(Belief, tells_of_changes_once) {
+  auto fleet = learn::models(1);
+  learn::add_pool(*fleet, "pool", engine());
+  const Snapshot snapshot(*fleet);
+  Belief belief(snapshot);
+  belief.units(at(0), DestinationId{0}, 0);
+  belief.units(at(1), DestinationId{0}, 3);
+  const std::vector<Belief::Change> changes = belief.take_changes();
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].what, Belief::Change::What::units);
+  EXPECT_EQ(changes[0].before, 1.0);
+  EXPECT_EQ(changes[0].after, 3.0);
+  EXPECT_TRUE(belief.take_changes().empty());
+}
+
+}  // namespace
+}  // namespace ace
