@@ -136,7 +136,9 @@ void Findings::mistake(int line, int column, std::string path, std::string what,
   made.path = std::move(path);
   made.what = without_secrets(what);
   made.mend = without_secrets(mend);
-  if (line >= 1 && static_cast<std::size_t>(line) <= document_.lines.size())
+  // A line that nobody could read on a screen is not shown: a thousand copies of it would be memory for nothing.
+  if (line >= 1 && static_cast<std::size_t>(line) <= document_.lines.size() &&
+      document_.lines[static_cast<std::size_t>(line) - 1].size() <= 4096)
     made.excerpt = without_secrets(document_.lines[static_cast<std::size_t>(line) - 1]);
   mistakes_.push_back(std::move(made));
 }

@@ -255,6 +255,14 @@ void read(std::string_view bytes, const Limits& limits, Document& into) {
   }
   into.text = normalised(bytes);
   into.lines = split_lines(into.text);
+  for (std::size_t i = 0; i < into.lines.size(); ++i)
+    if (into.lines[i].size() > limits.line_bytes) {
+      into.faults.push_back(
+          {static_cast<int>(i) + 1, 1, "",
+           fmt::format("the line has {} bytes, more than {}", into.lines[i].size(), limits.line_bytes),
+           "break the line; series and price maps go in files of their own"});
+      return;
+    }
   if (auto fault = not_text(into.lines)) {
     into.faults.push_back(std::move(*fault));
     return;

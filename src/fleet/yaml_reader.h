@@ -19,8 +19,9 @@ std::string_view name_of(Node::Kind kind);
 
 /// What keeps a hostile file from costing time or memory.
 struct Limits {
-  std::size_t bytes = 4U << 20U;
-  std::size_t nodes = 200'000;
+  std::size_t bytes = 1U << 20U;
+  std::size_t line_bytes = 1U << 16U;
+  std::size_t nodes = 100'000;
   int depth = 64;
 };
 
