@@ -78,6 +78,8 @@ Result<bool> JsonDocuments::whole_line() {
     std::size_t next = end;
     while (next < view.size() && blank(view[next])) ++next;
     if (next == view.size() && !window_->ended()) {
+      if (view.size() > window_->record_max())
+        return false;  // the line is too long for one object, but may hold several
       const Result<bool> more = window_->more();
       if (!more) return at_line(more.error().code(), next_line_, more.error().what());
       continue;

@@ -50,6 +50,10 @@ Result<UsageTrace::Group> UsageTrace::read_group(simdjson::dom::element result, 
   for (const auto* number : {&requests, &input, &output, &cached}) {
     if (!*number) return number->error();
   }
+  constexpr std::int64_t kRequestsMax = 1'000'000'000'000;
+  if (*requests > kRequestsMax) {
+    return Error(Errc::out_of_range, "out_of_range: at most 1000000000000 requests in one total");
+  }
   if (*requests == 0 && *input + *output > 0) return Error(Errc::bad_input, "num_model_requests: tokens of no request");
   if (*cached > *input) return Error(Errc::bad_input, "input_cached_tokens: more than input_tokens");
   if (*requests > 0 && (*input / *requests >= kTokensMax || *output / *requests >= kTokensMax)) {
