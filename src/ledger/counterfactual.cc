@@ -24,6 +24,42 @@ std::string_view name_of(Reason reason) {
   return names[static_cast<std::size_t>(reason)];
 }
 
+/// Does `a` ask at most what `b` asks for any usage that `b` serves? Decided for rows of one context tier.
+bool Settler::never_dearer(const Quote& a, const Quote& b) {
+  if (a.row->tiers.size() != 1 || b.row->tiers.size() != 1) return false;
+  if (only_for_deferrable(a.service) != only_for_deferrable(b.service)) return false;
+  if (a.context_max < b.context_max) return false;
+  if (a.output_max.value > 0 && (b.output_max.value == 0 || a.output_max < b.output_max)) return false;
+  const auto at_most = [&](const Rates& left, const Rates& right) {
+    if ((right.mask() & ~left.mask()) != 0) return false;
+    for (std::size_t i = 0; i < kUnits; ++i) {
+      const auto unit = static_cast<Unit>(i);
+      if (right[unit] && int128{left.priced(unit).nano} * a.uplift_ppm > int128{right.priced(unit).nano} * b.uplift_ppm)
+        return false;
+    }
+    return true;
+  };
+  const auto& left = a.row->tiers.front().by_service;
+  const auto& right = b.row->tiers.front().by_service;
+  const auto batch = static_cast<std::size_t>(ServiceTier::batch);
+  return at_most(left[static_cast<std::size_t>(a.service)], right[static_cast<std::size_t>(b.service)]) &&
+         at_most(left[batch], right[batch]);
+}
+
+void Settler::prune(Market& market) {
+  std::vector<Quote> best;
+  for (const Quote& quote : market.payg) {
+    if (std::any_of(best.begin(), best.end(), [&](const Quote& other) { return never_dearer(other, quote); })) continue;
+    std::erase_if(best, [&](const Quote& other) { return never_dearer(quote, other); });
+    best.push_back(quote);
+  }
+  market.payg = std::move(best);
+  if (!market.standard || market.payg.size() != 1) return;
+  const Quote& only = market.payg.front();
+  market.standard_is_cheapest = only.row == market.standard->row && only.service == market.standard->service &&
+                                only.uplift_ppm == market.standard->uplift_ppm && !only_for_deferrable(only.service);
+}
+
 Settler::Settler(const Snapshot& snapshot) : snapshot_(&snapshot), models_(snapshot.fleet().models.size()) {
   const Fleet& fleet = snapshot.fleet();
   std::vector<std::string_view> classes = {""};
@@ -55,6 +91,7 @@ Settler::Settler(const Snapshot& snapshot) : snapshot_(&snapshot), models_(snaps
         row[offer.model.value].payg.push_back({&fleet.prices.rows[offer.price->value], seller.service,
                                                seller.uplift_ppm, offer.context_max, offer.output_max});
       }
+      for (std::size_t m = 0; m < models_; ++m) prune(row[m]);
     }
   for (const Model& model : fleet.models) {
     Weights w;
@@ -141,7 +178,8 @@ const Equivalent* Settler::pair(ModelId requested, ModelId used) const {
 /// The tokens the requested model would have used: the same prompt; the same completion if the model was not changed,
 /// else the completion over the pair's verbosity. What the event states is taken where it agrees to a token with the
 /// declared ratio, so that no event can make a baseline larger than the fleet file allows.
-Usage Settler::as_requested(const event::Admitted& admitted, const event::Completed& completed, ModelId used) const {
+const Usage& Settler::as_requested(const event::Admitted& admitted, const event::Completed& completed, ModelId used,
+                                   Usage& scratch) const {
   if (used == admitted.requested) return completed.usage;
   const Equivalent* const equivalent = pair(admitted.requested, used);
   const std::int64_t verbosity =
@@ -153,12 +191,45 @@ Usage Settler::as_requested(const event::Admitted& admitted, const event::Comple
   const std::int64_t wanted = off >= -1 && off <= 1
                                   ? completed.output_requested.value
                                   : static_cast<std::int64_t>(divide_half_away(int128{total} * 1'000'000, verbosity));
-  Usage usage = completed.usage;
   const std::int64_t reasoning =
       total == 0 ? 0 : static_cast<std::int64_t>(divide_half_away(int128{hidden} * wanted, total));
-  usage.set(Unit::reasoning, reasoning);
-  usage.set(Unit::output, wanted - reasoning);
-  return usage;
+  scratch = completed.usage;
+  scratch.set(Unit::reasoning, reasoning);
+  scratch.set(Unit::output, wanted - reasoning);
+  return scratch;
+}
+
+/// Every attempt as it was billed: the answer, which C3 may need, apart from what failed. Fills who answered.
+Settler::Bill Settler::bill(std::span<const event::Attempted> attempts, Settled& s) const {
+  Bill bill;
+  const event::Completed& completed = s.completed;
+  const bool ran = s.ran();
+  bool answered = false;
+  for (const event::Attempted& attempt : attempts) {
+    const OfferId billed_as = attempt.billed_as.valid() ? attempt.billed_as : attempt.offer;
+    const Result<Usd> cost = snapshot_->price(billed_as, attempt.billed, attempt.energy_hour);
+    if (!cost) {
+      bill.priced = false;
+    } else if (ran && attempt.answered && !answered) {
+      answered = true;
+      bill.answer = *cost;
+      s.billed_as = billed_as;
+      s.native_spill = billed_as != attempt.offer;
+      s.spilled = s.native_spill || attempt.offer != s.decided.decision.chosen;
+    } else {
+      bill.failed += *cost;
+    }
+  }
+  if (completed.outcome == event::Outcome::cache_hit) bill.answer = completed.lookup_cost;
+  if (!ran || answered) return bill;
+  // The record lacks the answer: it is priced where the completion says, and unknown where that names nobody.
+  const Result<Usd> cost = completed.offer.valid() ? snapshot_->price(completed.offer, completed.usage, s.admitted.at)
+                                                   : Result<Usd>(Error(Errc::unpriced, "nobody answered"));
+  bill.priced = bill.priced && cost.has_value();
+  bill.answer = cost.value_or(Usd{});
+  s.billed_as = completed.offer;
+  s.spilled = completed.offer != s.decided.decision.chosen;
+  return bill;
 }
 
 Settled Settler::settle(const event::Admitted& admitted, const event::Decided& decided,
@@ -169,54 +240,21 @@ Settled Settler::settle(const event::Admitted& admitted, const event::Decided& d
   s.completed = completed;
   s.attempts = static_cast<std::uint32_t>(attempts.size());
   s.used = completed.offer.valid() ? (*snapshot_)[completed.offer].model : admitted.requested;
-  const bool waits = deferrable(admitted);
-  const bool ran = completed.outcome == event::Outcome::served || completed.outcome == event::Outcome::client_abort;
-  bool priced = true;
-
-  // C4: every attempt as billed; the answer apart, for C3.
-  Usd failed{}, answer{};
-  bool answered = false;
-  for (const event::Attempted& attempt : attempts) {
-    const OfferId billed_as = attempt.billed_as.valid() ? attempt.billed_as : attempt.offer;
-    const Result<Usd> cost = snapshot_->price(billed_as, attempt.billed, attempt.energy_hour);
-    if (!cost) {
-      priced = false;
-      continue;
-    }
-    if (ran && attempt.answered && !answered) {
-      answer = *cost;
-      answered = true;
-      s.billed_as = billed_as;
-      s.native_spill = billed_as != attempt.offer;
-      s.spilled = s.native_spill || attempt.offer != decided.decision.chosen;
-    } else {
-      failed += *cost;
-    }
-  }
-  if (ran && !answered && !completed.offer.valid()) priced = false;  // nobody says who answered, so nobody knows
-  if (ran && !answered && completed.offer.valid()) {
-    if (const Result<Usd> cost = snapshot_->price(completed.offer, completed.usage, admitted.at))
-      answer = *cost;
-    else
-      priced = false;
-    s.billed_as = completed.offer;
-    s.spilled = completed.offer != decided.decision.chosen;
-  }
+  const Bill paid = bill(attempts, s);
   std::array<Usd, 5>& c = s.chain.c;
-  if (completed.outcome == event::Outcome::cache_hit) answer = completed.lookup_cost;
-  c[4] = answer + failed;
-
-  if (completed.outcome == event::Outcome::not_served) {  // it can only lose money
+  c[4] = paid.answer + paid.failed;
+  if (!s.answered()) {  // it can only lose money
     s.chain.lever[static_cast<std::size_t>(Lever::utilization)] = -c[4];
     return s;
   }
 
-  // C0
+  const bool waits = deferrable(admitted);
   const Market& requested = market(admitted, admitted.requested);
-  const Usage wanted = as_requested(admitted, completed, s.used);
-  const Usage baseline = with_cached(wanted, admitted.h0, false);
+  Usage scratch[4];
+  const Usage& wanted = as_requested(admitted, completed, s.used, scratch[0]);
+  const Usage& baseline = with_cached(wanted, admitted.h0, false, scratch[1]);
   const Result<Usd> c0 = standard(requested, baseline, waits);
-  if (!c0 || !priced) {  // what it cost stands in baseline and actual alike
+  if (!c0 || !paid.priced) {  // what it cost stands in baseline and actual alike
     s.excluded = !c0 && c0.error().code() == Errc::not_found ? Reason::no_baseline : Reason::unpriced;
     c.fill(c[4]);
     s.cheapest_compliant_baseline = s.uncached_baseline = c[4];
@@ -224,36 +262,36 @@ Settled Settler::settle(const event::Admitted& admitted, const event::Decided& d
   }
   c[0] = *c0;
   s.baseline_assumed = !(requested.standard && requested.contracted);
-  s.cheapest_compliant_baseline = requested.standard ? cheapest(requested, baseline, waits).value_or(c[0]) : c[0];
+  s.cheapest_compliant_baseline = !requested.standard || requested.standard_is_cheapest
+                                      ? c[0]
+                                      : cheapest(requested, baseline, waits).value_or(c[0]);
   s.uncached_baseline =
-      admitted.h0.value <= 0 ? c[0] : standard(requested, with_cached(wanted, Tokens{0}, false), waits).value_or(c[0]);
-
-  // C1..C3
-  if (!ran) {
-    c[1] = c[2] = c[3] = answer;
+      admitted.h0.value <= 0
+          ? c[0]
+          : standard(requested, with_cached(wanted, Tokens{0}, false, scratch[2]), waits).value_or(c[0]);
+  if (!s.ran()) {
+    c[1] = c[2] = c[3] = paid.answer;
   } else {
-    const Usage asked = with_cached(wanted, completed.h1, true);
-    c[1] = asked == baseline ? c[0] : standard(requested, asked, waits).value_or(c[0]);
+    const Usage& asked = with_cached(wanted, completed.h1, true, scratch[2]);
+    c[1] = &asked == &baseline ? c[0] : standard(requested, asked, waits).value_or(c[0]);
     const bool changed = s.used != admitted.requested;
-    const Usage served = changed ? with_cached(completed.usage, completed.h1, true) : asked;
+    const Usage& served = changed ? with_cached(completed.usage, completed.h1, true, scratch[3]) : asked;
+    c[2] = c[1];
     if (changed) {
       const Equivalent* const equivalent = pair(admitted.requested, s.used);
       s.routing_assumed = equivalent == nullptr || equivalent->evidence.empty();
       const Result<Usd> c2 = standard(market(admitted, s.used), served, waits);
       if (!c2) {  // the model used has no PAYG price: nobody can say which lever it was
-        c[2] = c[3] = c[1];
+        c[3] = c[1];
         s.chain.lever[0] = c[0] - c[1];
         s.chain.unattributed = c[1] - c[4];
         s.unattributed = true;
         return s;
       }
       c[2] = *c2;
-    } else {
-      c[2] = c[1];
     }
-    const bool payg = s.billed_as.valid() && (*snapshot_)[s.billed_as].tier == Tier::payg;
-    if (payg || s.native_spill)
-      c[3] = answer;
+    if (s.native_spill || (*snapshot_)[s.billed_as].tier == Tier::payg)
+      c[3] = paid.answer;
     else if (decided.cheapest_payg.valid() && (*snapshot_)[decided.cheapest_payg].model == s.used)
       c[3] = at_offer(decided.cheapest_payg, served, admitted.at, waits).value_or(c[2]);
     else

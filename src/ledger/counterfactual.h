@@ -77,6 +77,10 @@ struct Settled {
   bool native_spill = false;  ///< the provider itself sent it to another deployment
   bool unattributed = false;  ///< the model used has no PAYG price: C1 - C4 belongs to no lever
   [[nodiscard]] bool answered() const { return completed.outcome != event::Outcome::not_served; }
+  /// A model worked on it: neither a cache hit nor refused.
+  [[nodiscard]] bool ran() const {
+    return completed.outcome == event::Outcome::served || completed.outcome == event::Outcome::client_abort;
+  }
 };
 
 /// Settles requests against one fleet: who may sell what to whom is looked up once, then each request is a handful of
@@ -118,16 +122,25 @@ class Settler {
   struct Market {
     std::optional<Quote> standard;  ///< the frozen default, if it is compliant
     bool contracted = false;
-    std::vector<Quote> payg;  ///< all compliant offers
+    std::vector<Quote> payg;            ///< compliant offers, without those that another never asks more than
+    bool standard_is_cheapest = false;  ///< no other quote is left
   };
   [[nodiscard]] const Market& market(const event::Admitted& admitted, ModelId model) const;
   [[nodiscard]] bool deferrable(const event::Admitted& admitted) const;
+  static void prune(Market& market);
+  static bool never_dearer(const Quote& a, const Quote& b);
   static Result<Usd> price(const Quote& quote, const Usage& usage, bool deferrable);
   static Result<Usd> cheapest(const Market& market, const Usage& usage, bool deferrable);
   static Result<Usd> standard(const Market& market, const Usage& usage, bool deferrable);
   [[nodiscard]] Result<Usd> at_offer(OfferId offer, const Usage& usage, Instant at, bool deferrable) const;
-  [[nodiscard]] Usage as_requested(const event::Admitted& admitted, const event::Completed& completed,
-                                   ModelId used) const;
+  [[nodiscard]] const Usage& as_requested(const event::Admitted& admitted, const event::Completed& completed,
+                                          ModelId used, Usage& scratch) const;
+  struct Bill {
+    Usd answer{}, failed{};
+    bool priced = true;
+  };
+  Bill bill(std::span<const event::Attempted> attempts, Settled& s) const;
+  [[nodiscard]] Usd arbitraged(const Settled& s, ModelId model, const Usage& usage, Usd plain) const;
   [[nodiscard]] std::optional<OfferId> offer_at(DestinationId destination, ModelId model) const;
   [[nodiscard]] const Equivalent* pair(ModelId requested, ModelId used) const;
 

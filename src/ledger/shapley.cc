@@ -37,6 +37,21 @@ Shapley shapley_of(const Coalitions& v) {
   return s;
 }
 
+/// C3's rule for a model and its tokens: the price at the place used if that is PAYG and offers it, else the cheapest
+/// feasible PAYG: the one noted at admission for the model used, the cheapest compliant for another.
+Usd Settler::arbitraged(const Settled& s, ModelId model, const Usage& usage, Usd plain) const {
+  const bool waits = deferrable(s.admitted);
+  const Offer& place = (*snapshot_)[s.billed_as];
+  if (place.tier == Tier::payg || s.native_spill) {
+    if (const std::optional<OfferId> there = offer_at(place.destination, model))
+      return at_offer(*there, usage, s.admitted.at, waits).value_or(plain);
+  } else if (model == s.used) {
+    const OfferId noted = s.decided.cheapest_payg;
+    return noted.valid() ? at_offer(noted, usage, s.admitted.at, waits).value_or(plain) : plain;
+  }
+  return cheapest(market(s.admitted, model), usage, waits).value_or(plain);
+}
+
 Coalitions Settler::coalitions(const Settled& s) const {
   Coalitions v;
   const std::array<Usd, 5>& c = s.chain.c;
@@ -65,37 +80,27 @@ Coalitions Settler::coalitions(const Settled& s) const {
 
   // What PAYG costs, by model (0 requested, 1 used), cache (0 h0, 1 h1) and arbitrage.
   Usd cost[2][2][2];
-  for (unsigned model = 0; model < 2; ++model) {
-    if (model == 1 && !changed) {
-      for (unsigned cache = 0; cache < 2; ++cache)
-        for (unsigned arbitrage = 0; arbitrage < 2; ++arbitrage) cost[1][cache][arbitrage] = cost[0][cache][arbitrage];
-      break;
-    }
+  Usage scratch[2];
+  for (unsigned model = 0; model < (changed ? 2U : 1U); ++model) {
     const ModelId id = model == 1 ? s.used : admitted.requested;
-    const Market& sellers = market(admitted, id);
-    const Usage whole = model == 1 ? s.completed.usage : as_requested(admitted, s.completed, s.used);
-    for (unsigned cache = 0; cache < 2; ++cache) {
-      const Usage usage =
-          cache == 1 ? with_cached(whole, s.completed.h1, true) : with_cached(whole, admitted.h0, false);
+    const Usage& whole = model == 1 ? s.completed.usage : as_requested(admitted, s.completed, s.used, scratch[0]);
+    const Usage* cached = nullptr;
+    for (unsigned cache : {1U, 0U}) {
+      const Usage& usage = with_cached(whole, cache == 1 ? s.completed.h1 : admitted.h0, cache == 1, scratch[1]);
       Usd& plain = cost[model][cache][0];
       Usd& cheap = cost[model][cache][1];
-      if (model == 0)
-        plain = c[cache];
-      else
-        plain = cache == 1 ? c[2] : standard(sellers, usage, waits).value_or(c[2]);
-      if (id == s.used && cache == 1) {
-        cheap = c[3];
-      } else if (const std::optional<OfferId> there = payg ? offer_at(place.destination, id) : std::nullopt) {
-        cheap = at_offer(*there, usage, admitted.at, waits).value_or(plain);
-      } else if (id == s.used && !payg && s.decided.cheapest_payg.valid()) {
-        cheap = at_offer(s.decided.cheapest_payg, usage, admitted.at, waits).value_or(plain);
-      } else if (id == s.used && !payg) {
-        cheap = plain;  // C3's rule where no PAYG was feasible
-      } else {
-        cheap = cheapest(sellers, usage, waits).value_or(plain);
+      if (cache == 0 && &usage == cached) {  // both caches hold the same
+        plain = cost[model][1][0];
+        cheap = cost[model][1][1];
+        continue;
       }
+      cached = &usage == &whole ? &whole : nullptr;
+      const Market& sellers = market(admitted, id);
+      plain = model == 0 ? c[cache] : cache == 1 ? c[2] : standard(sellers, usage, waits).value_or(c[2]);
+      cheap = id == s.used && cache == 1 ? c[3] : arbitraged(s, id, usage, plain);
     }
   }
+  if (!changed) std::copy(&cost[0][0][0], &cost[0][0][0] + 4, &cost[1][0][0]);
   for (unsigned set = 0; set < v.size(); ++set) {
     const bool routed = (set & kRouting) != 0;
     const Usd bought = cost[routed ? 1 : 0][(set & kCaching) != 0 ? 1 : 0][(set & kArbitrage) != 0 ? 1 : 0];
