@@ -271,6 +271,9 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
     request.needs = kText | arrival.needs;
     request.predicted = belief_.predict(request.model, request.tenant, request.slo, request.max_output);
     request.waited = now - arrival.at;
+    for (const event::Attempted& failure : flight.failures)  // a loss with its spot unit is never the request's fault
+      if (!failure.answered && failure.rejection == Rejection::failed && !failure.eviction)
+        request.failed_at = failure.offer;
     scratch_.attempted.assign(flight.attempted.begin(), flight.attempted.end());
     if (witness_.row != 0 && witness_.row == arrival.row && witness_.decided) witness_.decided(request, live, now);
     const Decision decision = choose(request, live, now);
