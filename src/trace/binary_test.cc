@@ -44,6 +44,9 @@ class Listed final : public RequestSource {
       row.a.reasoning = static_cast<std::int32_t>(some(0));
       row.a.cached = static_cast<std::int32_t>(some(-1));
       row.a.cache_write = static_cast<std::int32_t>(some(0));
+      row.a.reasoning = std::min(row.a.reasoning, row.a.output);  // parts are not more than their whole
+      row.a.cached = std::min(row.a.cached, row.a.prompt);
+      row.a.cache_write = std::min(row.a.cache_write, row.a.prompt - std::max(row.a.cached, 0));
       row.a.max_output = static_cast<std::int32_t>(some(0));
       row.a.needs = static_cast<std::uint32_t>(rng.below(4));
       row.a.batch = rng.chance(0.2);
@@ -168,6 +171,10 @@ TEST(WriteText, is_read_back_by_the_generic_reader) {
     ASSERT_TRUE(write_csv(listed, [&](std::string_view piece) { return csv += piece, Result<void>{}; }));
     auto back = read_trace(bytes_of(csv), "memory", unmasked());
     ASSERT_TRUE(back) << back.error().what();
+    Arrival first;
+    const auto n = (*back)->next({&first, 1});
+    ASSERT_TRUE(n) << n.error().what();
+    ASSERT_TRUE((*back)->rewind());
     const auto rows = fixture::all_of(**back);
     ASSERT_EQ(rows.size(), listed.rows().size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
