@@ -48,7 +48,7 @@ struct Live {
   std::vector<double> fail_probability;                      ///< P(fail or evicted during the residence)
   std::vector<double> derate;                                ///< price factor of a derated destination, >= 1
   std::vector<double> warmth;                                ///< nano-USD per request of loads that fit the SLO
-  std::vector<double> bias;                                  ///< nano-USD per token, ordering only
+  std::vector<double> bias;  ///< nano-USD per token, ordering only; never below Snapshot::bias_floor()
   std::vector<std::int64_t> throttled_until, tripped_until;  ///< ns since the epoch; 0 = not
   std::vector<std::uint8_t> running, resident;               ///< units up; weights loaded
   std::vector<std::int32_t> cached;                          ///< predicted cached prompt tokens of THIS request

@@ -100,7 +100,7 @@ void draw_axes(std::string& svg, const Frame& f) {
       -(kTop + kHeight - kBottom) / 2);
 }
 
-void draw_steps(std::string& svg, const Snapshot& fleet, const SupplyCurve& curve, const Frame& f) {
+void draw_steps(std::string& svg, std::string& names, const Snapshot& fleet, const SupplyCurve& curve, const Frame& f) {
   std::string outline;
   double left = 0.0, label_end = 0.0;
   for (const SupplyStep& step : curve.steps) {
@@ -118,8 +118,8 @@ void draw_steps(std::string& svg, const Snapshot& fleet, const SupplyCurve& curv
                            right, f.y(step.usd_per_mtok));
     const double needed = 6.6 * static_cast<double>(name.size());
     if (right - x > needed + 6 && x >= label_end) {
-      svg += fmt::format("<text class=\"name mid\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", (x + right) / 2,
-                         f.y(step.usd_per_mtok) - 6, escape(name));
+      names += fmt::format("<text class=\"name mid\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", (x + right) / 2,
+                           f.y(step.usd_per_mtok) - 6, escape(name));
       label_end = right;
     }
     left = step.cumulative_tokens_per_s;
@@ -169,12 +169,12 @@ void draw_legend(std::string& svg, const SupplyCurve& curve) {
 }
 
 constexpr std::string_view kStyle = R"(<style>
-svg{font:13px system-ui,sans-serif;background:#fff;--ink:#1c2733;--soft:#5b6b7a;--grid:#e3e8ee}
+svg{font:13px system-ui,sans-serif;background:var(--page);--page:#fff;--ink:#1c2733;--soft:#5b6b7a;--grid:#e3e8ee}
 text{fill:var(--ink)}.tick,.label{fill:var(--soft)}.title{font-size:17px;font-weight:600}.mid{text-anchor:middle}.end{text-anchor:end}
-.name{font-size:11px}.grid{stroke:var(--grid)}.axis{stroke:var(--soft)}.curve{fill:none;stroke:var(--ink);stroke-width:1.6}
-rect{stroke:#fff;stroke-width:.6}.owned{fill:#2a9d72}.reserved{fill:#3b7dd8}.spot{fill:#d9a514}.on_demand{fill:#e07b39}.payg{fill:#a95fb8}
+.name{font-size:11px;paint-order:stroke;stroke:var(--page);stroke-width:3px}.grid{stroke:var(--grid)}.axis{stroke:var(--soft)}.curve{fill:none;stroke:var(--ink);stroke-width:1.6}
+rect{stroke:var(--page);stroke-width:.6}.owned{fill:#2a9d72}.reserved{fill:#3b7dd8}.spot{fill:#d9a514}.on_demand{fill:#e07b39}.payg{fill:#a95fb8}
 .beyond{fill-opacity:.35}.load{stroke:#d02b3f;stroke-width:1.6;stroke-dasharray:6 4}.dot{fill:#d02b3f}.price{fill:#d02b3f;font-weight:600}
-@media(prefers-color-scheme:dark){svg{background:#12181f;--ink:#e8edf2;--soft:#9fb0c0;--grid:#26303b}rect{stroke:#12181f}.load{stroke:#ff7385}.dot,.price{fill:#ff7385}}
+@media(prefers-color-scheme:dark){svg{--page:#12181f;--ink:#e8edf2;--soft:#9fb0c0;--grid:#26303b}.load{stroke:#ff7385}.dot,.price{fill:#ff7385}}
 </style>
 )";
 
@@ -182,23 +182,25 @@ rect{stroke:#fff;stroke-width:.6}.owned{fill:#2a9d72}.reserved{fill:#3b7dd8}.spo
 
 std::string step_chart_svg(const Snapshot& fleet, const SupplyCurve& curve, std::optional<double> load) {
   const Frame frame = frame_of(curve, load);
-  const std::string title = fmt::format("Supply curve of {}, {} prompt and {:g} output tokens, {}",
-                                        escape(fleet.fleet().models[curve.model.value].name),
-                                        static_cast<std::int64_t>(curve.prompt), curve.output, to_rfc3339(curve.at));
+  const std::string title = "Supply curve of " + escape(fleet.fleet().models[curve.model.value].name);
+  const std::string what = fmt::format("for {} prompt and {:g} output tokens, at {}",
+                                       static_cast<std::int64_t>(curve.prompt), curve.output, to_rfc3339(curve.at));
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" "
       "aria-label=\"{2}\">\n",
       kWidth, kHeight, title);
   svg += kStyle;
   svg += fmt::format("<text class=\"title\" x=\"{}\" y=\"28\">{}</text>\n", kLeft, title);
+  svg += fmt::format("<text class=\"tick end\" x=\"{}\" y=\"28\">{}</text>\n", kWidth - kRight, what);
   draw_axes(svg, frame);
-  draw_steps(svg, fleet, curve, frame);
+  std::string names;  // drawn last, above the lines
+  draw_steps(svg, names, fleet, curve, frame);
   draw_legend(svg, curve);
   if (curve.steps.empty())
     svg += fmt::format("<text class=\"label mid\" x=\"{}\" y=\"{}\">no destination can serve it</text>\n", kWidth / 2,
                        kHeight / 2);
   if (load) draw_load(svg, curve, frame, *load);
-  svg += "</svg>\n";
+  svg += names + "</svg>\n";
   return svg;
 }
 
