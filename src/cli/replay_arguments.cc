@@ -145,6 +145,10 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& con
   read.masks = masks_with(key, models, tenants, teams);
   Result<std::unique_ptr<RequestSource>> source = open_trace(a.trace, read);
   if (!source) return std::move(source).error();
+  if (!a.no_spool) {  // further passes (sensitivity, bounds, --requests) read a column file instead of the trace
+    source = spooled(std::move(*source));
+    if (!source) return std::move(source).error().with("reading the trace");
+  }
   p.source = std::move(*source);
   return prepared;
 }

@@ -196,8 +196,6 @@ void add_trace(CLI::App& app, Context& context) {
   });
 
   add_trace_generate(*trace, context);
-
-  add_trace_generate(*trace, context);
 }
 
 }  // namespace ace::cli
