@@ -41,13 +41,13 @@ struct Live {
 
   std::vector<double> price_input, price_cached, price_output;  ///< nano-USD per token, as believed at this hour
   std::vector<std::uint8_t> tiered;                             ///< long-context tiers: price comes from the row
-  std::vector<double> knee;                                  ///< smallest over the classes in flight, share of the cap
-  std::vector<std::vector<double>> knee_by_class;            ///< [SloId][OfferId]
-  std::vector<double> shadow_price;                          ///< lambda: nano-USD per whole share of `scarce`
-  std::vector<std::uint8_t> scarce;                          ///< Resource that lambda prices
-  std::vector<double> fail_probability;                      ///< P(fail or evicted during the residence)
-  std::vector<double> derate;                                ///< price factor of a derated destination, >= 1
-  std::vector<double> warmth;                                ///< nano-USD per request of loads that fit the SLO
+  std::vector<double> knee;                        ///< smallest over the classes in flight, share of the cap
+  std::vector<std::vector<double>> knee_by_class;  ///< [SloId][OfferId]
+  std::vector<double> shadow_price;                ///< lambda: nano-USD per whole share of `scarce`
+  std::vector<std::uint8_t> scarce;                ///< Resource that lambda prices
+  std::vector<double> fail_probability;            ///< P(fail or evicted during the residence)
+  std::vector<double> derate;                      ///< price factor of a derated destination, >= 1
+  std::vector<double> warmth;                      ///< nano-USD per request of loads that fit the SLO
   std::vector<double> bias;  ///< nano-USD per token, ordering only; never below Snapshot::bias_floor()
   std::vector<std::int64_t> throttled_until, tripped_until;  ///< ns since the epoch; 0 = not
   std::vector<std::uint8_t> running, resident;               ///< units up; weights loaded

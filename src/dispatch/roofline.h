@@ -1,7 +1,7 @@
 #pragma once
 /// What a replica should do by its data sheet: the prior that measurement overrides.
 #include "core/result.h"
-#include "fleet/hardware.h"
+#include "fleet/fleet.h"
 
 namespace ace {
 
