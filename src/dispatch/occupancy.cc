@@ -137,8 +137,7 @@ void Occupancy::show_queues(Instant now, Station& station, bool prefill, Live& l
 void Occupancy::show_windows(Station& station, Live& live) {
   const MinuteWindow::Counts& sum = station.window.sum();
   std::array<double, kRateLimits> use{};
-  for (std::size_t k = 0; k < kRateLimits; ++k)
-    use[k] = station.caps[k] > 0.0 ? static_cast<double>(sum[k]) / station.caps[k] : 0.0;
+  for (std::size_t k = 0; k < kRateLimits; ++k) use[k] = static_cast<double>(sum[k]) * station.per_cap[k];
   std::size_t binding = kTpm;
   for (const std::size_t k : {kItpm, kOtpm})
     if (station.caps[k] > 0.0 && (use[k] > use[binding] || station.caps[binding] == 0.0)) binding = k;
@@ -295,6 +294,7 @@ void Occupancy::shrink(DestinationId destination, double cap_share, Live& live) 
 void Occupancy::limit(DestinationId destination, const RateCaps& caps, Live& live) {
   Station& station = stations_[destination.value];
   station.caps = caps;
+  for (std::size_t k = 0; k < kRateLimits; ++k) station.per_cap[k] = caps[k] > 0.0 ? 1.0 / caps[k] : 0.0;
   for (const OfferId o : station.offers) {
     live.per_unit[kRequestsUsed][o.value] = caps[kRpm] > 0.0 ? 1.0 / caps[kRpm] : 0.0;
     live.per_unit[kTokensUsed][o.value] = caps[kTpm] > 0.0 ? 1.0 / caps[kTpm] : 0.0;

@@ -101,8 +101,8 @@ class Occupancy {
     bool windows = false;                  ///< rate limits
     std::optional<CommitmentMeter> meter;  ///< in shares of the bucket
     MinuteWindow window;
-    RateCaps caps{};
-    std::uint8_t binding = 1;  ///< RateLimit shown in the `tokens` column
+    RateCaps caps{}, per_cap{};  ///< and their inverses, 0 where none is known
+    std::uint8_t binding = 1;    ///< RateLimit shown in the `tokens` column
   };
   [[nodiscard]] double decode_slowdown(const Offer& offer, const Hold& hold) const;
   [[nodiscard]] static std::int64_t held(const Claim& claim);

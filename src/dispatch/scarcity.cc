@@ -63,11 +63,12 @@ Scarcity::Scarcity(const Snapshot& snapshot) : sites_(snapshot.fleet().destinati
 void Scarcity::offered(OfferId cheapest, const Uses& uses, double value, Duration residence) {
   Site& site = sites_[site_of_[cheapest.value]];
   site.active = true;
+  const bool teaches = site.requests++ % 4 == 0;
   const double held_s = to_seconds(residence);
   for (std::size_t r = 0; r < kResources; ++r) {
     if (uses[r] <= 0.0) continue;
     site.offered_s[r] += uses[r] * (site.flow_s[r] > 0.0 ? site.flow_s[r] : held_s);
-    site.dearest[r].add(value, uses[r]);
+    if (teaches) site.dearest[r].add(value, uses[r]);
   }
 }
 

@@ -65,6 +65,7 @@ class Scarcity {
     std::array<int, kResources> quiet{};
     std::array<DearestUse, kResources> dearest;
     bool active = false;
+    std::uint32_t requests = 0;  ///< every fourth teaches `dearest`, which is enough for a quantile
   };
   bool settle(Site& site, double period_s, double knee);
   std::vector<Site> sites_;
