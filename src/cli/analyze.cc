@@ -80,7 +80,7 @@ Result<void> run_analyze(const Arguments& arguments, Context& context) {
   if (!arguments.requests.empty())
     if (Result<void> written = write_requests(arguments.requests, p, *analysis); !written) return written;
 
-  const std::string json = to_json({&p.snapshot, &*analysis, p.trace_name, p.fleet_name});
+  const std::string json = to_json({&p.snapshot, &*analysis, p.trace_name, p.fleet_name, p.options});
   *context.out << (arguments.json ? json : to_terminal(json));
   if (!arguments.html.empty()) {
     if (Result<void> written = write_file(arguments.html, to_html(json)); !written) return written;

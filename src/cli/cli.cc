@@ -16,6 +16,8 @@ int run(int argc, const char* const* argv, Context& context) {
   app.require_subcommand(1);
   app.footer("Exit codes: 0 yes, 1 a check failed, 2 bad usage or input, 3 the environment failed.");
   add_analyze(app, context);
+  add_explain(app, context);
+  add_verify(app, context);
   add_trace(app, context);
   add_fleet(app, context);
   add_prices(app, context);

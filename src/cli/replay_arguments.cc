@@ -12,9 +12,11 @@ namespace ace::cli {
 namespace {
 
 Result<BaselineKind> baseline_from(const std::string& name) {
-  for (const BaselineKind kind : {BaselineKind::all_payg, BaselineKind::status_quo, BaselineKind::round_robin, BaselineKind::all_payg_uncached})
+  for (const BaselineKind kind :
+       {BaselineKind::all_payg, BaselineKind::status_quo, BaselineKind::round_robin, BaselineKind::all_payg_uncached})
     if (name == name_of(kind)) return kind;
-  return Error(Errc::bad_input, "--baseline: expected all-payg, status-quo, round-robin or all-payg-uncached, got \"" + name + "\"");
+  return Error(Errc::bad_input,
+               "--baseline: expected all-payg, status-quo, round-robin or all-payg-uncached, got \"" + name + "\"");
 }
 
 /// "name = fleet name" or "name,fleet name" per line; # starts a comment.
@@ -30,36 +32,52 @@ Result<std::vector<std::pair<std::string, std::string>>> model_map_from(const st
     if (!*more) return map;
     if (!row.fields.empty() && row.fields[0].starts_with('#')) continue;
     if (row.fields.size() != 2)
-      return Error(Errc::bad_input, path + ":" + std::to_string(row.line) + ": expected two fields, the trace's model and the fleet's");
+      return Error(Errc::bad_input,
+                   path + ":" + std::to_string(row.line) + ": expected two fields, the trace's model and the fleet's");
     map.emplace_back(row.fields[0], row.fields[1]);
   }
 }
 
 }  // namespace
 
-void add_replay_arguments(CLI::App& command, ReplayArguments& a) {
-  command.add_option("trace", a.trace, "request log: a file (plain, .gz, .zst) or - for standard input")->required();
+void add_reading_arguments(CLI::App& command, ReplayArguments& a) {
   command.add_option("--fleet", a.fleet, "fleet file (docs/FLEET.md)")->required()->type_name("FILE");
   command.add_option("--prices", a.prices, "price map in the community's JSON shape")->type_name("MAP");
-  command.add_option("--model", a.model, "fleet model that every request asks for, whatever the trace says")->type_name("NAME");
+  command.add_option("--model", a.model, "fleet model that every request asks for, whatever the trace says")
+      ->type_name("NAME");
   command.add_option("--model-map", a.model_map, "CSV of trace model, fleet model")->type_name("FILE");
-  command.add_option("--baseline", a.baseline, "all-payg, status-quo, round-robin or all-payg-uncached")->capture_default_str();
   command.add_option("--window", a.window, "arrivals from,to (RFC 3339); either may be empty")->type_name("FROM,TO");
-  command.add_option("--threads", a.threads, "threads for independent parts of the fleet; 0 = all cores (the result is the same)")->capture_default_str();
+  command
+      .add_option("--threads", a.threads,
+                  "threads for independent parts of the fleet; 0 = all cores (the result is the same)")
+      ->capture_default_str();
+  command.add_option("--format", a.format, "force a trace format instead of telling it by content")->type_name("NAME");
+  command.add_option("--columns", a.columns, "for generic CSV and JSONL: at=ts,prompt=in,output=out,...")
+      ->type_name("MAP");
+  command.add_option("--delimiter", a.delimiter, "of generic CSV")->capture_default_str();
+  command.add_option("--tz", a.tz, "time zone of times without one, in generic files")->type_name("ZONE");
+  command.add_flag("--sort", a.sort, "rows may go back in time");
+  command.add_option("--on-bad-row", a.on_bad_row, "fail or skip (counted and listed)")->capture_default_str();
+  command
+      .add_option("--salt-file", a.salt_file, "key for pseudonyms of undeclared names; random for this run if absent")
+      ->type_name("FILE");
+  command.add_flag("--no-spool", a.no_spool, "do not keep a temporary column file; every pass reads the trace again");
+  command
+      .add_option("--plant-slowdown", a.plant_slowdown,
+                  "servers of the simulated world take this factor longer than the fleet file says")
+      ->capture_default_str();
+}
+
+void add_replay_arguments(CLI::App& command, ReplayArguments& a) {
+  command.add_option("trace", a.trace, "request log: a file (plain, .gz, .zst) or - for standard input")->required();
+  add_reading_arguments(command, a);
+  command.add_option("--baseline", a.baseline, "all-payg, status-quo, round-robin or all-payg-uncached")
+      ->capture_default_str();
   command.add_option("--seed", a.seed, "seed of every random draw")->capture_default_str();
   command.add_flag("--bound", a.bound, "also compute how much any dispatch, and any plan, could have saved");
   command.add_option("--sensitivity", a.sensitivity, "sample, full or off")->capture_default_str();
   command.add_option("--settlement", a.settlement, "pooled, clearing or as-dispatched")->capture_default_str();
   command.add_option("--idle", a.idle, "by-usage, by-reservation, even or keep-idle")->capture_default_str();
-  command.add_option("--format", a.format, "force a trace format instead of telling it by content")->type_name("NAME");
-  command.add_option("--columns", a.columns, "for generic CSV and JSONL: at=ts,prompt=in,output=out,...")->type_name("MAP");
-  command.add_option("--delimiter", a.delimiter, "of generic CSV")->capture_default_str();
-  command.add_option("--tz", a.tz, "time zone of times without one, in generic files")->type_name("ZONE");
-  command.add_flag("--sort", a.sort, "rows may go back in time");
-  command.add_option("--on-bad-row", a.on_bad_row, "fail or skip (counted and listed)")->capture_default_str();
-  command.add_option("--salt-file", a.salt_file, "key for pseudonyms of undeclared names; random for this run if absent")->type_name("FILE");
-  command.add_flag("--no-spool", a.no_spool, "do not keep a temporary column file; every pass reads the trace again");
-  command.add_option("--plant-slowdown", a.plant_slowdown, "servers of the simulated world take this factor longer than the fleet file says")->capture_default_str();
 }
 
 Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& context) {
@@ -74,7 +92,8 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& con
   const Result<BaselineKind> baseline = baseline_from(a.baseline);
   if (!baseline) return Error(baseline.error());
   p.options.baseline = *baseline;
-  const auto one_of = [](const std::string& option, const std::string& value, std::initializer_list<const char*> words) -> Result<std::size_t> {
+  const auto one_of = [](const std::string& option, const std::string& value,
+                         std::initializer_list<const char*> words) -> Result<std::size_t> {
     std::size_t at = 0;
     std::string all;
     for (const char* word : words) {
@@ -104,7 +123,9 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& con
   }
   if (!a.window.empty()) {
     const std::size_t comma = a.window.find(',');
-    if (comma == std::string::npos) return Error(Errc::bad_input, "--window: expected FROM,TO as RFC 3339 times, e.g. 2026-11-01T00:00:00Z,2026-11-08T00:00:00Z");
+    if (comma == std::string::npos)
+      return Error(Errc::bad_input,
+                   "--window: expected FROM,TO as RFC 3339 times, e.g. 2026-11-01T00:00:00Z,2026-11-08T00:00:00Z");
     for (const bool first : {true, false}) {
       const std::string text = first ? a.window.substr(0, comma) : a.window.substr(comma + 1);
       if (text.empty()) continue;
@@ -122,7 +143,8 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& con
   read.on_bad_row = *bad_row == 0 ? OnBadRow::fail : OnBadRow::skip;
   if (!a.format.empty()) {
     read.format = trace_format_from(a.format);
-    if (!read.format) return Error(Errc::bad_input, "--format: unknown format \"" + a.format + "\"; see ace trace stats --help");
+    if (!read.format)
+      return Error(Errc::bad_input, "--format: unknown format \"" + a.format + "\"; see ace trace stats --help");
   }
   MaskKey key = random_mask_key();
   if (!a.salt_file.empty()) {

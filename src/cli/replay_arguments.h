@@ -16,11 +16,14 @@ struct ReplayArguments {
   std::string model, model_map, columns, format, tz, salt_file, on_bad_row = "fail", window;
   std::string baseline = "all-payg", sensitivity = "sample", settlement = "pooled", idle = "by-usage";
   char delimiter = ',';
-  bool sort = false, bound = false, no_spool = false, perfect_belief = false;
+  bool sort = false, bound = false, no_spool = false;
   double plant_slowdown = 1.0;
   unsigned threads = 0;  ///< 0 = all
   std::uint64_t seed = 1;
 };
+/// What is read and how: fleet, prices, names, formats.
+void add_reading_arguments(CLI::App& command, ReplayArguments& arguments);
+/// The trace, all of the above, and what to compute.
 void add_replay_arguments(CLI::App& command, ReplayArguments& arguments);
 
 /// Everything loaded and opened.

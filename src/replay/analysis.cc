@@ -32,6 +32,18 @@ std::vector<std::string> assumptions_of(const Snapshot& snapshot, const RunResul
 
 }  // namespace
 
+std::string_view name_of(SensitivityMode mode) {
+  switch (mode) {
+    case SensitivityMode::off:
+      return "off";
+    case SensitivityMode::sample:
+      return "sample";
+    case SensitivityMode::full:
+      return "full";
+  }
+  return "unknown";
+}
+
 Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const AnalyzeOptions& options) {
   RunOptions run_options;
   run_options.dispatching = Dispatching::merit_order;
@@ -46,6 +58,7 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   run_options.idle = options.idle;
   run_options.plant = {.slowdown = options.plant_slowdown, .block_tokens = source.block_tokens()};
   run_options.belief = options.belief;
+  run_options.witness = options.witness;
   run_options.each = options.each;
   run_options.progress = options.progress;
 

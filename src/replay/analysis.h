@@ -15,6 +15,7 @@
 namespace ace {
 
 enum class SensitivityMode : std::uint8_t { off, sample, full };
+std::string_view name_of(SensitivityMode mode);
 
 /// How a trace's model and tenant names become the fleet's.
 struct Naming {
@@ -33,8 +34,8 @@ struct AnalyzeOptions {
   SettlementPolicy settlement = SettlementPolicy::pooled;
   IdlePolicy idle = IdlePolicy::by_usage;
   double plant_slowdown = 1.0;
-  bool perfect_belief = false;  ///< the belief as the plant: a reference, never a headline
   Belief::Options belief;
+  Engine::Witness witness;                              ///< watches one row
   std::function<void(const Settled&)> each;             ///< every settled request, island by island in completion order
   std::function<void(double, std::uint64_t)> progress;  ///< share done (negative = unknown), requests so far
 };

@@ -58,6 +58,7 @@ class Island {
         fleet, engine,
         Engine::Sink{
             [this](const Settled& s) { settled(s); }, [this](const event::UnitsChanged& c) { changed(c); }, {}});
+    ours_->watch(options.witness);
     if (options.compare_status_quo) {
       engine.dispatching = Dispatching::status_quo;
       engine.learn_h0 = false;

@@ -20,6 +20,7 @@ struct RunOptions {
   bool shapley = true;
   Plant::Options plant;
   Belief::Options belief;
+  Engine::Witness witness;
   std::function<bool(const Arrival&)> keep;  ///< empty = all
   std::function<void(const Settled&)> each;  ///< empty = none; called from one thread only
   std::function<void(double, std::uint64_t)> progress;

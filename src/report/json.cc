@@ -389,7 +389,10 @@ std::string to_json(const ReportInput& input) {
                  {"fleet", input.fleet_name},
                  {"fleet_digest", fmt::format("{:016x}", fleet.digest)},
                  {"seed", a.seed},
-                 {"islands", a.islands}};
+                 {"islands", a.islands},
+                 {"sensitivity", name_of(input.options.sensitivity)},
+                 {"settlement", name_of(input.options.settlement)},
+                 {"idle", name_of(input.options.idle)}};
   j["window"] = {{"from", to_rfc3339(s.from)},
                  {"to", to_rfc3339(s.to)},
                  {"seconds", static_cast<double>(nanos(s.to - s.from)) / 1e9},

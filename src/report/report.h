@@ -14,6 +14,7 @@ struct ReportInput {
   const Snapshot* fleet = nullptr;
   const Analysis* analysis = nullptr;
   std::string trace_name, fleet_name;  ///< as the person gave them, without folders
+  AnalyzeOptions options;              ///< how it was made
 };
 
 /// The whole report as one JSON object: keys carry units, money is decimal strings, times are RFC 3339. docs/REPORT.md
