@@ -1,5 +1,5 @@
 /** Service: what was answered, and how much of it inside its SLO, over time. */
-import { MARGIN, XAxis, YAxis, timeTicks, useCursor, useWidth } from "./axes";
+import { MARGIN, XAxis, YAxis, ticks, timeTicks, useCursor, useWidth } from "./axes";
 import { attainment, compact, count, percent, words } from "./format";
 import { bucketStart, when } from "./load";
 import { Fact, Figure, PlainTable, Section } from "./parts";
@@ -27,13 +27,11 @@ function Attainment({ report, targets }: { report: Report; targets: number[] }) 
     line += `${joined ? "L" : "M"}${x(i).toFixed(1)} ${y(share).toFixed(1)}L${x(i + 1).toFixed(1)} ${y(share).toFixed(1)}`;
     if (share < 1) missed += `M${x(i).toFixed(1)} ${top}H${x(i + 1).toFixed(1)}V${y(share).toFixed(1)}H${x(i).toFixed(1)}Z`;
   });
-  const places = floor >= 0.95 ? 1 : 0;
-  const steps = [0, 0.25, 0.5, 0.75, 1].map((t) => floor + t * (1 - floor));
   return (
     <div class="chart" ref={ref}>
       {width > 0 && (
         <svg viewBox={`0 0 ${width} ${height}`} role="img" {...handlers} aria-label={`SLO attainment over time: lowest ${attainment(Math.min(...shares.map((s) => s ?? 1)))} of served requests in one interval`}>
-          <YAxis values={steps} y={y} left={left} right={right} format={(share) => percent(share, floor >= 0.98 ? 2 : places)} />
+          <YAxis values={ticks(floor, 1, 5)} y={y} left={left} right={right} format={(share) => percent(share, floor >= 0.98 ? 1 : 0)} />
           <path d={missed} class="missed" />
           <path d={line} class="attained" />
           {targets.map((target) => (

@@ -32,12 +32,6 @@ export function ticks(from: number, to: number, wanted = 4): number[] {
   return values;
 }
 
-export const ceiling = (to: number): number => {
-  const values = ticks(0, to);
-  const step = (values[1] ?? to) - (values[0] ?? 0);
-  return step > 0 ? Math.ceil(to / step - 1e-9) * step : to;
-};
-
 const TIME_STEPS = [60, 300, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 345600, 604800, 1209600, 2592000];
 
 /** Times worth a label between two instants, in seconds since 1970, at most one for every `room` pixels. */

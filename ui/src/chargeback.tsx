@@ -1,6 +1,6 @@
 /** Who pays what: rolled up by any key, or every line. Sums are integers, so a roll-up is exact. */
 import { useMemo, useState } from "preact/hooks";
-import { count, moment, words } from "./format";
+import { count, hour, words } from "./format";
 import { exact, nano, sum } from "./money";
 import { Money, PlainTable, Section } from "./parts";
 import type { ChargebackRow, Report } from "./report";
@@ -9,7 +9,7 @@ import { SortableTable, type Column } from "./table";
 type Key = "tenant" | "team" | "model" | "destination";
 const KEYS: Key[] = ["tenant", "team", "model", "destination"];
 const COUNTS = ["requests", "input_tokens", "cached_tokens", "output_tokens"] as const;
-const AMOUNTS = ["baseline_usd", "charged_usd", "fixed_usd", "idle_usd", "total_usd"] as const;
+const AMOUNTS = ["total_usd", "charged_usd", "fixed_usd", "idle_usd", "baseline_usd"] as const;
 const NAMES: Record<string, string> = {
   requests: "Requests", input_tokens: "Input tokens", cached_tokens: "Cached", output_tokens: "Output tokens",
   baseline_usd: "Baseline", charged_usd: "Charged", fixed_usd: "Fixed", idle_usd: "Idle", total_usd: "Total",
@@ -34,19 +34,19 @@ function columnsOf(keys: Key[], rows: ChargebackRow[]): Column<ChargebackRow>[] 
       cell: (row) => row[key] || "(none)",
       by: (row) => row[key],
     })),
-    ...COUNTS.map((name): Column<ChargebackRow> => ({
-      name: NAMES[name]!,
-      cell: (row) => count(row[name]),
-      by: (row) => row[name],
-      number: true,
-      foot: count(rows.reduce((total, row) => total + row[name], 0)),
-    })),
     ...AMOUNTS.map((name): Column<ChargebackRow> => ({
       name: NAMES[name]!,
       cell: (row) => <Money usd={row[name]} />,
       by: (row) => nano(row[name]),
       number: true,
       foot: <Money usd={sum(rows.map((row) => row[name]))} />,
+    })),
+    ...COUNTS.map((name): Column<ChargebackRow> => ({
+      name: NAMES[name]!,
+      cell: (row) => count(row[name]),
+      by: (row) => row[name],
+      number: true,
+      foot: count(rows.reduce((total, row) => total + row[name], 0)),
     })),
   ];
 }
@@ -67,7 +67,7 @@ export function Chargeback({ report }: { report: Report }) {
           </button>
         ))}
       </div>
-      <SortableTable key={by} caption={by === "line" ? "Chargeback, every line" : `Chargeback by ${by}`} columns={columns} rows={rows} first={{ column: columns.length - 1, descending: true }} footLabel="all" />
+      <SortableTable key={by} caption={by === "line" ? "Chargeback, every line" : `Chargeback by ${by}`} columns={columns} rows={rows} first={{ column: keys.length, descending: true }} footLabel="all" />
       <dl class="line">
         <div>
           <dt>idle that a reservation holds</dt>
@@ -84,6 +84,7 @@ export function Chargeback({ report }: { report: Report }) {
           <PlainTable
             caption="Adjustments"
             head={["Adjustment", "Destination", "Tenant", "Amount"]}
+            words={[1, 2]}
             rows={adjustments.map((a) => [words(a.kind), a.destination || "(none)", a.tenant ?? "unassigned", <Money usd={a.usd} />])}
           />
         </details>
@@ -96,7 +97,7 @@ export function Chargeback({ report }: { report: Report }) {
 type ClearingLine = Report["settlement"]["clearing"][number];
 const perMtok = (value: string) => <data value={value} title={`${value} USD per million tokens`}>${value}</data>;
 const CLEARING: Column<ClearingLine>[] = [
-  { name: "Hour", cell: (c) => moment(c.hour).replace(" UTC", ""), by: (c) => c.hour },
+  { name: "Hour (UTC)", cell: (c) => hour(c.hour), by: (c) => c.hour },
   { name: "Model", cell: (c) => c.model, by: (c) => c.model },
   { name: "SLO class", cell: (c) => c.slo, by: (c) => c.slo },
   { name: "Dearest in use", cell: (c) => c.dearest, by: (c) => c.dearest },

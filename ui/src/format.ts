@@ -42,6 +42,12 @@ const trim = (digits: string): string =>
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const two = (value: number): string => String(value).padStart(2, "0");
 
+/** "14 May, 09:30" from RFC 3339. */
+export const hour = (rfc3339: string): string => {
+  const at = new Date(rfc3339);
+  return Number.isNaN(at.getTime()) ? rfc3339 : `${day(at)}, ${clock(at)}`;
+};
+
 /** "14 May 2024, 09:30 UTC" from RFC 3339. */
 export function moment(rfc3339: string): string {
   const at = new Date(rfc3339);
@@ -60,6 +66,21 @@ export function duration(seconds: number): string {
   }
   return "0 seconds";
 }
+
+const REASONS: Record<string, string> = {
+  unpriced: "no price",
+  no_baseline: "no compliant default price",
+  slo_request: "request served outside its SLO",
+  cell_served_fraction: "cell served too small a share",
+  cell_slo: "cell below its SLO target",
+  cell_quality: "cell below its quality bound",
+  insufficient_evidence: "not enough audits of the cache",
+  gap: "decisions not recorded",
+  not_served: "request not served",
+  assumed_routing: "routing without quality evidence",
+};
+/** Why something does not count, said to a person. */
+export const reason = (name: string): string => REASONS[name] ?? words(name);
 
 /** A name of the JSON as words: "cell_served_fraction" is "cell served fraction". */
 export const words = (name: string): string => name.replace(/_/g, " ");

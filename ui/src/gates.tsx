@@ -1,15 +1,15 @@
 /** What was claimed and does not count, and why. */
-import { count, attainment, moment, words } from "./format";
+import { attainment, count, hour, reason } from "./format";
 import { nano } from "./money";
 import { Fact, Money, PlainTable, Section } from "./parts";
 import type { FailingCell, Report } from "./report";
 import { SortableTable, type Column } from "./table";
 
 const COLUMNS: Column<FailingCell>[] = [
-  { name: "Hour", cell: (c) => moment(c.hour).replace(" UTC", ""), by: (c) => c.hour },
+  { name: "Hour (UTC)", cell: (c) => hour(c.hour), by: (c) => c.hour },
   { name: "Tenant", cell: (c) => c.tenant || "(none)", by: (c) => c.tenant },
   { name: "Model", cell: (c) => c.model, by: (c) => c.model },
-  { name: "Failed gate", cell: (c) => words(c.reason) + (c.judged_by_day ? ", by day" : ""), by: (c) => c.reason },
+  { name: "Failed gate", cell: (c) => reason(c.reason) + (c.judged_by_day ? ", by day" : ""), by: (c) => c.reason },
   { name: "Requests", cell: (c) => count(c.requests), by: (c) => c.requests, number: true },
   { name: "Served", cell: (c) => attainment(c.served_share), by: (c) => c.served_share ?? -1, number: true },
   { name: "SLO met", cell: (c) => attainment(c.slo_share), by: (c) => c.slo_share ?? -1, number: true },
@@ -36,7 +36,7 @@ export function Gates({ report }: { report: Report }) {
         <PlainTable
           caption="Disallowed by reason"
           head={["Reason", "Requests", "Disallowed"]}
-          rows={gates.by_reason.map((r) => [words(r.reason), count(r.requests), <Money usd={r.disallowed_usd} />])}
+          rows={gates.by_reason.map((r) => [reason(r.reason), count(r.requests), <Money usd={r.disallowed_usd} />])}
         />
       )}
       {gates.failing.length > 0 && (

@@ -1,5 +1,5 @@
 /** Coverage, then the headline and the other baselines: a percentage never stands without its baseline's name. */
-import { count, duration, moment, percent, words } from "./format";
+import { count, duration, moment, percent, reason } from "./format";
 import { nano } from "./money";
 import { Fact, Money, PlainTable, Section } from "./parts";
 import type { Report } from "./report";
@@ -22,25 +22,20 @@ export function Coverage({ report }: { report: Report }) {
         </div>
       </div>
       {lost === 0 && <p class="lead">Nothing was excluded, skipped or left out.</p>}
-      {coverage.excluded.length > 0 && (
+      {lost > 0 && (
         <PlainTable
-          caption="Excluded from the saving: their cost stands in baseline and actual alike"
-          head={["Excluded", "Requests", "Cost", "Share of the baseline"]}
-          rows={coverage.excluded.map((e) => [words(e.reason), count(e.requests), <Money usd={e.cost_usd} />, percent(e.share_of_baseline, 2)])}
-        />
-      )}
-      {coverage.not_replayed.length > 0 && (
-        <PlainTable
-          caption="Not replayed"
-          head={["Not replayed", "Requests", "Tokens"]}
-          rows={coverage.not_replayed.map((e) => [e.reason, count(e.requests), count(e.tokens)])}
-        />
-      )}
-      {coverage.rows_skipped.length > 0 && (
-        <PlainTable
-          caption="Rows of the trace that were skipped"
-          head={["Rows skipped", "Rows", "First lines"]}
-          rows={coverage.rows_skipped.map((e) => [e.reason, count(e.rows), e.first_lines.slice(0, 5).map(count).join(", ")])}
+          caption="What the saving leaves out, and why"
+          head={["Left out", "Why", "Count", "Tokens", "Cost", "Share of the baseline"]}
+          words={[1]}
+          rows={[
+            ...coverage.excluded.map((e) => ["excluded requests", reason(e.reason), count(e.requests), "", <Money usd={e.cost_usd} />, percent(e.share_of_baseline, 2)]),
+            ...coverage.not_replayed.map((e) => ["requests not replayed", e.reason, count(e.requests), count(e.tokens), "", ""]),
+            ...coverage.rows_skipped.map((e) => [
+              "rows skipped",
+              e.first_lines.length ? `${e.reason} (lines ${e.first_lines.slice(0, 5).map(String).join(", ")}${e.rows > 5 ? ", \u2026" : ""})` : e.reason,
+              count(e.rows), "", "", "",
+            ]),
+          ]}
         />
       )}
       {window.shorter_than_7_days && (
@@ -68,7 +63,7 @@ export function Headline({ report }: { report: Report }) {
             <b>{percent(h.counted_saving_share)}</b> of the <b>{h.baseline}</b> baseline, fully loaded
           </p>
           <p>
-            <span class={`grade g-${h.grade}`}>{h.grade}</span>
+            <span class={`grade g-${h.grade}`}>grade: {h.grade}</span>
           </p>
         </div>
         {other && (
@@ -126,16 +121,15 @@ export function Headline({ report }: { report: Report }) {
       <h3>Against each baseline</h3>
       <PlainTable
         caption="The same run against each baseline"
-        head={["Baseline", "Baseline cost", "Claimed", "Counted", "Share of it"]}
+        head={["Baseline", "Baseline cost", "Claimed", "Counted", "Saving share", "What it is"]}
+        words={[5]}
         rows={report.baselines.map((b) => [
-          <>
-            {b.baseline}
-            <small>{b.meaning}</small>
-          </>,
+          <span class="name">{b.baseline}</span>,
           <Money usd={b.baseline_usd} />,
           <Money usd={b.claimed_saving_usd} />,
           <Money usd={b.counted_saving_usd} />,
           percent(b.counted_saving_share),
+          <small class="meaning">{b.meaning}</small>,
         ])}
       />
     </Section>

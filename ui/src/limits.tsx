@@ -83,7 +83,7 @@ export function Bounds({ report }: { report: Report }) {
           name="Of what any dispatch could reach"
           note={
             <>
-              these requests on this fleet: at best <Money usd={bounds.dispatch_bound_usd} /> marginal
+              of the saving against all-payg; these requests on this fleet cost at best <Money usd={bounds.dispatch_bound_usd} /> marginal
             </>
           }
         >
@@ -93,7 +93,7 @@ export function Bounds({ report }: { report: Report }) {
           name="Of what any plan could reach"
           note={
             <>
-              units and commitments chosen with foresight too: at best <Money usd={bounds.plan_bound_usd} /> fully loaded
+              of the saving against all-payg; units and commitments chosen with foresight too, at best <Money usd={bounds.plan_bound_usd} /> fully loaded
             </>
           }
         >

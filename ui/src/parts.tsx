@@ -77,8 +77,14 @@ export function Figure(props: {
   );
 }
 
-/** Rows of plain cells; wide ones scroll inside their own box. */
-export function PlainTable({ caption, head, rows }: { caption: string; head: string[]; rows: ComponentChildren[][] }) {
+/** Rows of plain cells; wide ones scroll inside their own box. @param words the columns of text; the others are numbers */
+export function PlainTable({ caption, head, rows, words = [] }: {
+  caption: string;
+  head: string[];
+  rows: ComponentChildren[][];
+  words?: number[];
+}) {
+  const kind = (i: number) => (i === 0 || words.includes(i) ? "" : "num");
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
       <table>
@@ -86,7 +92,7 @@ export function PlainTable({ caption, head, rows }: { caption: string; head: str
         <thead>
           <tr>
             {head.map((name, i) => (
-              <th key={name} scope="col" class={i ? "num" : ""}>
+              <th key={name} scope="col" class={kind(i)}>
                 {name}
               </th>
             ))}
@@ -95,7 +101,7 @@ export function PlainTable({ caption, head, rows }: { caption: string; head: str
         <tbody>
           {rows.map((row, r) => (
             <tr key={r}>
-              {row.map((cell, i) => (i ? <td key={i} class="num">{cell}</td> : <th key={i} scope="row">{cell}</th>))}
+              {row.map((cell, i) => (i ? <td key={i} class={kind(i)}>{cell}</td> : <th key={i} scope="row">{cell}</th>))}
             </tr>
           ))}
         </tbody>

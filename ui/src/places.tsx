@@ -35,6 +35,7 @@ export function Destinations({ report }: { report: Report }) {
           <PlainTable
             caption="Fixed cost by destination"
             head={["Destination", "Kind", "Used", "Idle"]}
+            words={[1]}
             rows={report.fixed_cost.map((line) => [line.destination, line.kind.replace(/_/g, " "), <Money usd={line.used_usd} />, <Money usd={line.idle_usd} />])}
           />
         </Figure>

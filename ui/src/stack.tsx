@@ -1,6 +1,6 @@
 /** A stack of tiers over equal slots: hours of a window, or hours in order of load. */
 import type { ComponentChildren } from "preact";
-import { MARGIN, XAxis, YAxis, ceiling, ticks, useCursor, useWidth } from "./axes";
+import { MARGIN, XAxis, YAxis, ticks, useCursor, useWidth } from "./axes";
 import { compact } from "./format";
 import { TIER_LABEL, type Tier } from "./report";
 
@@ -24,7 +24,7 @@ export function Stack(props: {
   const left = MARGIN.left, right = width - MARGIN.right, top = MARGIN.top, bottom = height - MARGIN.bottom;
   const totals = Array.from({ length: n }, (_, i) => layers.reduce((sum, layer) => sum + (layer.values[i] ?? 0), 0));
   const highest = Math.max(1e-9, ...totals, mark?.value ?? 0);
-  const roof = ceiling(highest);
+  const roof = highest * 1.06;
   const x = (i: number) => left + ((right - left) * i) / Math.max(1, n);
   const y = (value: number) => bottom - ((bottom - top) * value) / roof;
   const { at, handlers } = useCursor(n, left, right);
@@ -37,7 +37,7 @@ export function Stack(props: {
   });
   const readout: ComponentChildren =
     at === null ? (
-      <span>Point at the chart, or focus it and use the arrow keys, to read it.</span>
+      <span>Point at the chart to read it, or use the arrow keys.</span>
     ) : (
       <>
         <b>{props.slot(at)}</b> {compact(totals[at] ?? 0)} {props.unit}

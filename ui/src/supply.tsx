@@ -1,6 +1,6 @@
 /** Merit order: what the next million tokens cost, destination after destination, at a given load. */
 import { useState } from "preact/hooks";
-import { MARGIN, XAxis, YAxis, ceiling, ticks, useCursor, useWidth } from "./axes";
+import { MARGIN, XAxis, YAxis, ticks, useCursor, useWidth } from "./axes";
 import { compact } from "./format";
 import { Figure, Legend, PlainTable, Section, TierDot } from "./parts";
 import { TIERS, TIER_LABEL, type Report, type SupplyCurve, type SupplyStep } from "./report";
@@ -38,7 +38,7 @@ function StepChart({ curve }: { curve: SupplyCurve }) {
   const left = MARGIN.left, right = width - MARGIN.right, top = 26, bottom = height - MARGIN.bottom;
   const end = steps[steps.length - 1]?.to ?? 1;
   const prices = steps.map((step) => step.price);
-  const roof = ceiling(Math.max(1e-9, ...prices) * 1.08);
+  const roof = Math.max(1e-9, ...prices) * 1.12;
   const floor = Math.min(0, ...prices);
   const x = (value: number) => left + ((right - left) * value) / end;
   const y = (value: number) => bottom - ((bottom - top) * (value - floor)) / (roof - floor);
@@ -52,7 +52,7 @@ function StepChart({ curve }: { curve: SupplyCurve }) {
     <div class="chart" ref={ref}>
       {width > 0 && (
         <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label} {...handlers}>
-          <YAxis values={ticks(floor, roof)} y={y} left={left} right={right} format={(v) => `$${compact(v)}`} />
+          <YAxis values={ticks(floor, roof)} y={y} left={left} right={right} format={(v) => (roof < 10 ? `$${v.toFixed(roof < 0.2 ? 3 : 2)}` : `$${compact(v)}`)} />
           {steps.map((step) => {
             const ground = y(0), edge = Math.min(y(step.price), ground - 2);
             return (
@@ -125,6 +125,7 @@ export function MeritOrder({ report }: { report: Report }) {
             table={() => (
               <PlainTable
                 caption={`Supply curve of ${curve.model} at ${curve.at} load`}
+                words={[1]}
                 head={["Destination", "Tier", "USD per Mtok", "Knee, tok/s", "Cap, tok/s"]}
                 rows={curve.steps.map((step) => [
                   step.destination,

@@ -21,7 +21,7 @@ function compare(a: bigint | number | string, b: bigint | number | string): numb
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-const ROWS_SHOWN = 25;
+const ROWS_SHOWN = 15;
 
 export function SortableTable<Row>(props: {
   caption: string;
@@ -72,17 +72,19 @@ export function SortableTable<Row>(props: {
           <tbody>
             {shown.map((row, r) => (
               <tr key={r}>
-                {columns.map((column, i) =>
-                  i ? (
-                    <td key={i} class={column.number ? "num" : ""}>
-                      {column.cell(row)}
+                {columns.map((column, i) => {
+                  const cell = column.cell(row);
+                  const long = typeof cell === "string" && cell.length > 28 ? "long" : "";
+                  return i ? (
+                    <td key={i} class={column.number ? "num" : long}>
+                      {cell}
                     </td>
                   ) : (
-                    <th key={i} scope="row">
-                      {column.cell(row)}
+                    <th key={i} scope="row" class={long}>
+                      {cell}
                     </th>
-                  ),
-                )}
+                  );
+                })}
               </tr>
             ))}
           </tbody>
