@@ -315,6 +315,28 @@ class ListReader {
       std::erase_if(rows, [&](const PriceRow& row) { return row.key == twice; });
       at = std::upper_bound(at, keys_.end(), twice);
     }
+    tell_twins();
+  }
+
+  /// Keys that differ by case alone: one of them is a slip. In our own list neither is a price.
+  void tell_twins() {
+    std::vector<std::pair<std::string, std::string>> keys;  // in lower case, as written
+    for (const PriceRow& row : reading_.book.rows) {
+      std::string lower = row.key;
+      for (char& c : lower)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+      keys.emplace_back(std::move(lower), row.key);
+    }
+    std::sort(keys.begin(), keys.end());
+    const bool own = dialect_ == PriceDialect::own;
+    for (std::size_t i = 1; i < keys.size(); ++i) {
+      if (keys[i].first != keys[i - 1].first) continue;
+      for (const auto& [key, other] :
+           {std::pair(keys[i - 1].second, keys[i].second), std::pair(keys[i].second, keys[i - 1].second)}) {
+        reading_.findings.push_back({own, key, "", "differs from \"" + other + "\" by case alone"});
+        if (own) std::erase_if(reading_.book.rows, [&](const PriceRow& row) { return row.key == key; });
+      }
+    }
   }
 
   PriceDialect dialect_;

@@ -261,6 +261,18 @@ TEST(PriceList, repeated_keys_leave_the_row_unpriced) {
   EXPECT_EQ(findings(row), "error a.: the row is given twice; keep one\n");
 }
 
+TEST(PriceList, keys_that_differ_by_case_alone_are_told) {
+  const char* list = R"({"Acme/M": {"mode": "chat"}, "acme/m": {"mode": "chat"}, "acme/n": {"mode": "chat"}})";
+  const PriceReading theirs = read(list);
+  EXPECT_EQ(theirs.book.rows.size(), 3U);
+  EXPECT_EQ(findings(theirs),
+            "warning Acme/M.: differs from \"acme/m\" by case alone\n"
+            "warning acme/m.: differs from \"Acme/M\" by case alone\n");
+  const PriceReading ours = read(list, PriceDialect::own);
+  ASSERT_EQ(ours.book.rows.size(), 1U);
+  EXPECT_EQ(ours.book.rows[0].key, "acme/n");
+}
+
 TEST(PriceList, a_document_that_is_no_json_is_refused_as_a_whole) {
   std::string deep = R"({"m": {"metadata": )" + std::string(100, '[') + std::string(100, ']') + "}}";
   const std::string_view documents[] = {
