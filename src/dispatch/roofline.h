@@ -13,7 +13,8 @@ namespace ace {
 ///               + 8 x layers x hidden x (tp - 1) / tp / (link x eff)     seconds per prompt token
 ///
 /// with efficiencies and overheads fitted once by GPU family against published measurements (docs/ROOFLINE.md). Prompts
-/// are priced by their tokens; the quadratic part of attention is left out (under 10% below 8k tokens at 8B and more).
+/// are priced by their tokens; attention within the prompt, 2 x layers x hidden x tokens FLOP per token, is left out
+/// (at 8k tokens 13% of the rest for 8B, 8% for 70B).
 /// @return bad_input if the weights do not fit the memory of `tp` GPUs.
 Result<ServerProfile> roofline(const Architecture& model, const Accelerator& gpu, std::int64_t tp, Precision precision);
 
