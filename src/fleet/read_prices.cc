@@ -76,8 +76,9 @@ void include_map(Reading& reading, const Place& at) {
     if (finding.error && !community)
       reading.findings.mistake_in(std::string(path.text()), where, finding.what, "");
     else
-      reading.findings.warn(fmt::format("{}: {}: {}{}", path.text(), where, finding.what,
-                                        finding.error ? " (the row is left out and so unpriced)" : ""));
+      reading.findings.warn(
+          fmt::format("{}: {}: {}{}", path.text(), where, finding.what,
+                      finding.error && !finding.row_kept ? " (the row is left out and so unpriced)" : ""));
   }
   for (PriceRow& row : list->book.rows) add_price_row(reading, std::move(row));
 }
