@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/prices_text.h"
-#include "fleet/price.h"
+#include "fleet/fleet.h"
 
 namespace ace::cli {
 namespace {

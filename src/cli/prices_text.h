@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fleet/price.h"
+#include "fleet/fleet.h"
 
 namespace ace::cli {
 
