@@ -7,7 +7,7 @@ namespace ace {
 namespace {
 
 constexpr std::size_t kDenseMax = 1U << 20;
-constexpr std::uint32_t kDenseBlocks = 1U << 26;  // block numbers below this are counted in a vector
+constexpr std::uint32_t kDenseBlocks = 1U << 24;  // block numbers below this are counted in a vector
 
 /// Counts by block number: dense where numbers are small, which they are in every published trace.
 class BlockCounts {
