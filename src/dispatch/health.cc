@@ -129,9 +129,10 @@ void Healths::succeeded(Instant now, const Claim& claim, const Observed& seen, L
   if (health.fail_share < 1e-4) health.fail_share = 0.0;
   if (!offer.profile && seen.tpot.count() > 0) {
     const double tpot = to_seconds(seen.tpot);
-    if (health.answers++ == 0) health.tpot_fast = health.tpot_slow = tpot;
-    average(health.tpot_fast, tpot, 1.0 / 32.0);
-    average(health.tpot_slow, tpot, 1.0 / 1024.0);
+    // Plain means until there are enough answers: one lucky first answer must not make all later ones look slow.
+    const double share = 1.0 / static_cast<double>(++health.answers);
+    average(health.tpot_fast, tpot, std::max(share, 1.0 / 32.0));
+    average(health.tpot_slow, tpot, std::max(share, 1.0 / 1024.0));
   }
   const bool closes = health.tripped && health.tripped_until != kForever && nanos(claim.at) >= health.tripped_at;
   if (closes) close(health);
@@ -284,6 +285,10 @@ void Healths::recover(Instant now, Live& live) {
     if (health.derate > 1.0) {
       health.derate = 1.0 + (health.derate - 1.0) * 0.7937;  // cube root of a half: three periods halve the excess
       if (health.derate < 1.01) health.derate = 1.0;
+      moved = true;
+    }
+    if (health.tpot_fast > health.tpot_slow) {  // priced out, it gives no answers that could show it is fast again
+      health.tpot_fast += (health.tpot_slow - health.tpot_fast) * (1.0 - 0.7937);
       moved = true;
     }
     const std::int64_t second = floor_div(nanos(now), nanos(kSecond));

@@ -233,6 +233,22 @@ TEST(Health, overload_and_slowness_price_up_gradually_and_fall_back) {
   EXPECT_TRUE(w.open(430, 1));
 }
 
+TEST(Health, a_lucky_first_answer_does_not_make_the_later_ones_slow) {
+  World w(2);
+  w.answer(1, 0, 2 * kMs);
+  for (int i = 0; i < 200; ++i) w.answer(2 + 0.1 * i, 0, 12 * kMs);
+  EXPECT_EQ(w.live(22).derate[w.offer(0).value], 1.0);
+}
+
+TEST(Health, a_slow_api_that_is_priced_out_is_forgiven) {
+  World w(2);
+  for (int i = 0; i < 2000; ++i) w.answer(0.01 * i, 0, 10 * kMs);
+  for (int i = 0; i < 40; ++i) w.answer(21 + 0.01 * i, 0, 60 * kMs);
+  EXPECT_GT(w.live(22).derate[w.offer(0).value], 1.5);
+  for (int t = 30; t < 300; t += 10) w.live(t);
+  EXPECT_EQ(w.live(300).derate[w.offer(0).value], 1.0) << "no answer came since, so nothing says that it is still slow";
+}
+
 TEST(Health, telemetry_trips_faulty_and_derates_suspect_gpus) {
   World w(3);
   w.belief->suspect(at(0), DestinationId{0}, 0.5);

@@ -13,6 +13,7 @@ TEST(ParseFleet, reads_the_reference_file) {
   ASSERT_EQ(fleet.destinations.size(), 3U);
   const Destination& owned = fleet.destinations[fleet.destination("h100-a")->value];
   EXPECT_EQ(owned.tier, Tier::owned);
+  EXPECT_EQ(owned.declared, 0U);
   EXPECT_EQ(owned.replicas_per_unit(), 2);
   EXPECT_EQ(owned.amortization_hourly, Usd{15'200'000'000});  // 1.90 USD x 8 GPUs
   EXPECT_EQ(owned.vram_bytes, 80.0 * 1073741824.0);
@@ -23,6 +24,7 @@ TEST(ParseFleet, reads_the_reference_file) {
   EXPECT_EQ(ptu.serving[0].ptu->tokens_per_minute_per_unit, 3000);
   EXPECT_FALSE(ptu.native_spill);
   const Destination& api = fleet.destinations[fleet.destination("together")->value];
+  EXPECT_EQ(api.declared, 2U) << "its place in the file, not in the alphabet";
   EXPECT_EQ(api.tpm, 2'000'000);
   EXPECT_EQ(api.latency.ttft_p95, 900 * kSecond / 1000);
   EXPECT_EQ(api.latency.tpot_p95, 25 * kSecond / 1000);  // not declared: 25/12 of the p50
@@ -64,7 +66,7 @@ TEST(ParseFleet, is_the_same_behind_a_byte_order_mark_and_windows_line_ends) {
   EXPECT_NE(parsed(edited("pue: 1.3", "pue: 1.2")).fleet.digest, plain.digest);
 }
 
-TEST(ParseFleet, does_not_depend_on_the_order_things_are_declared_in) {
+TEST(ParseFleet, depends_on_the_order_of_declaration_only_where_the_status_quo_does) {
   const std::string_view together = "  - {id: together";
   std::string moved(kExampleFleet);
   const std::size_t from = moved.find(together), to = moved.find("  - {id: h100-a");
@@ -72,6 +74,9 @@ TEST(ParseFleet, does_not_depend_on_the_order_things_are_declared_in) {
   moved.erase(from, line.size()).insert(to, line);
   Fleet before = parsed(kExampleFleet).fleet, after = parsed(moved).fleet;
   after.digest = before.digest;
+  EXPECT_NE(before, after);
+  for (Fleet* fleet : {&before, &after})
+    for (Destination& destination : fleet->destinations) destination.declared = 0;
   EXPECT_EQ(before, after);
 }
 

@@ -288,8 +288,12 @@ void read_one(Reading& reading, const Place& at, const std::string& name, Destin
 
 void read_destinations(Reading& reading) {
   reading.fleet.destinations.resize(reading.destination_names.size());
-  for (const auto& [name, place] : reading.destinations)
-    read_one(reading, place, name, reading.fleet.destinations[*reading.destination_names.find(name)]);
+  std::uint32_t position = 0;
+  for (const auto& [name, place] : reading.destinations) {
+    Destination& destination = reading.fleet.destinations[*reading.destination_names.find(name)];
+    read_one(reading, place, name, destination);
+    destination.declared = position++;
+  }
   for (const auto& [name, place] : reading.repeated_destinations) {
     Destination unused;
     read_one(reading, place, name, unused);

@@ -1,5 +1,6 @@
 #include "replay/analysis.h"
 
+#include "replay/load_curves.h"
 #include "replay/run.h"
 
 namespace ace {
@@ -77,6 +78,9 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   analysis.seed = options.seed;
   analysis.islands = run.islands;
   analysis.assumptions = assumptions_of(fleet, run);
+  analysis.curves = load_curves(fleet, run.statement, run.series);
+  analysis.status_quo_served = run.status_quo_served;
+  analysis.status_quo_slo_met = run.status_quo_slo_met;
   analysis.series = std::move(run.series);
   analysis.used_share = std::move(run.used_share);
   analysis.knees = std::move(run.knees);

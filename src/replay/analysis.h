@@ -67,6 +67,14 @@ struct KneePoint {
   double prior = 0.0, fitted = 0.0;
 };
 
+/// The supply curve of a model at a quantile of its load, for a mean request of the trace.
+struct LoadCurve {
+  std::string at;  ///< "p50", "p95"
+  double load_tokens_per_s =
+      0.0;  ///< prompt and output tokens of the arrivals in the busiest bucket below the quantile
+  SupplyCurve curve;
+};
+
 struct Analysis {
   Statement statement;
   BaselineKind baseline = BaselineKind::all_payg;
@@ -85,8 +93,8 @@ struct Analysis {
   std::optional<Usd> sensitivity_base;
   std::vector<SensitivityRow> sensitivity;
   std::optional<BoundResult> bound;
-  std::optional<Usd> status_quo_cost;  ///< what the static baseline spent on the same requests, fixed cost apart
-  std::optional<Usd> status_quo_saving;
+  std::vector<LoadCurve> curves;
+  std::uint64_t status_quo_served = 0, status_quo_slo_met = 0;  ///< of the static baseline, where it was replayed
   std::uint64_t evictions = 0, unit_changes = 0;
   std::uint64_t gpu_milliseconds_booked = 0;
 };

@@ -64,6 +64,8 @@ class Island {
       engine.learn_h0 = false;
       theirs_.emplace(fleet, engine,
                       Engine::Sink{[this](const Settled& s) {
+                                     status_quo_served += s.completed.outcome == event::Outcome::served ? 1 : 0;
+                                     status_quo_slo_met += s.completed.slo_met ? 1 : 0;
                                      if (s.completed.observed_cost_nano < 0)
                                        pairing_.theirs(s.admitted.row, s.chain.c[4]);
                                    },
@@ -110,7 +112,7 @@ class Island {
   [[nodiscard]] Engine& engine() { return *ours_; }
   [[nodiscard]] Ledger& ledger() { return ledger_; }
   [[nodiscard]] const Series& series() const { return series_; }
-  std::uint64_t evictions = 0, unit_changes = 0;
+  std::uint64_t evictions = 0, unit_changes = 0, status_quo_served = 0, status_quo_slo_met = 0;
   std::int64_t gpu_milliseconds = 0;
 
  private:
@@ -249,6 +251,8 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
     Island& island = *islands[i];
     if (Result<void> closed = island.close(map, i, result.first, result.last, i == 0); !closed)
       return std::move(closed).error();
+    result.status_quo_served += island.status_quo_served;
+    result.status_quo_slo_met += island.status_quo_slo_met;
     result.evictions += island.evictions;
     result.unit_changes += island.unit_changes;
     result.gpu_milliseconds += island.gpu_milliseconds;

@@ -1,6 +1,7 @@
 #include "replay/server.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace ace {
@@ -12,26 +13,38 @@ std::int64_t held_tokens(std::int64_t prompt, std::int64_t output) { return prom
 
 }  // namespace
 
-Server::Server(const ServerProfile& profile, double slowdown) : profile_(profile), slowdown_(slowdown), next_(kNever) {}
+Server::Server(const ServerProfile& profile, double slowdown) : profile_(profile), slowdown_(slowdown), next_(kNever) {
+  profile_.prefill_chunk = std::max<std::int64_t>(profile_.prefill_chunk, 1);
+}
 
 void Server::arrive(double now, std::uint32_t flight, std::int64_t prefill, std::int64_t prompt, std::int64_t output) {
   advance(now);
-  waiting_.push_back({flight, std::max<std::int64_t>(prefill, 1), prompt, std::max<std::int64_t>(output, 1)});
-  backlog_ += waiting_.back().prefill;
+  prefill = std::max<std::int64_t>(prefill, 1);
+  waiting_.push_back({flight, prefill, prompt, std::max<std::int64_t>(output, 1), prefill});
+  backlog_ += prefill;
   admit();
-  plan();
+  if (phase_ == Phase::decode) plan();  // a step under way with prompts is not changed by one more
 }
 
-void Server::advance(double now) {
-  const double dt = now - now_;
+/// Accounts for the time until `until`, during which nothing changes.
+void Server::spend(double until) {
+  const double dt = until - now_;
   if (dt <= 0.0) return;
   const auto slots =
       static_cast<double>(running_.size() + prefilling_.size()) / static_cast<double>(profile_.batch_max);
   const auto kv = static_cast<double>(held_) / static_cast<double>(std::max<std::int64_t>(profile_.kv_tokens_max, 1));
   used_ += std::min(1.0, std::max(slots, kv)) * dt;
-  virtual_tokens_ += decode_rate_ * dt;
-  if (!prefilling_.empty()) prefill_left_ = std::max(0.0, prefill_left_ - prefill_rate_ * dt);
-  now_ = now;
+  virtual_tokens_ += rate_ * dt;
+  now_ = until;
+}
+
+void Server::advance(double now) {
+  if (phase_ == Phase::decode && !prefilling_.empty() && boundary_ <= now && boundary_ < next_) {
+    spend(boundary_);  // the step under way ended and the one with the prompts began
+    virtual_tokens_ = boundary_tokens_;
+    begin_prefill();
+  }
+  spend(now);
 }
 
 void Server::admit() {
@@ -43,105 +56,100 @@ void Server::admit() {
                       held_ + need <= profile_.kv_tokens_max;
     if (!room && !empty) return;  // an empty engine takes even a request larger than its cache
     held_ += need;
-    if (prefilling_.empty()) prefill_left_ = static_cast<double>(head.prefill);
     prefilling_.push_back(head);
     waiting_.pop_front();
   }
 }
 
+/// Seconds of a step beyond its base or prompt work.
+double Server::overhead(std::size_t sequences) const {
+  return profile_.step_per_sequence_s * static_cast<double>(sequences) +
+         profile_.step_per_kv_token_s * static_cast<double>(held_running_);
+}
+
+/// Fills the next step with prompts, first in first out. Steps that the head fills alone are taken together, up to the
+/// first that ends a running sequence.
+void Server::begin_prefill() {
+  const std::int64_t chunk = profile_.prefill_chunk;
+  std::int64_t steps = prefilling_.front().left / chunk;
+  if (steps > 1 && !running_.empty())
+    steps = std::min(steps, static_cast<std::int64_t>(running_.front().finish - virtual_tokens_));
+  steps = std::max<std::int64_t>(steps, 1);
+  std::int64_t room = chunk * steps;
+  completing_ = 0;
+  for (Waiting& w : prefilling_) {
+    const std::int64_t part = std::min(w.left, room);
+    w.left -= part;
+    room -= part;
+    if (w.left > 0) break;
+    ++completing_;
+    if (room == 0) break;
+  }
+  const double work = static_cast<double>(chunk * steps - room) / profile_.prefill_tokens_per_s;
+  const auto n = static_cast<double>(steps);
+  const double sequences = overhead(running_.size() + std::max<std::size_t>(completing_, 1));
+  const double duration = (std::max(profile_.step_base_s * n, work) + sequences * n) * slowdown_;
+  phase_ = Phase::prefill;
+  prefill_end_ = next_ = now_ + duration;
+  boundary_tokens_ = virtual_tokens_ + n;
+  rate_ = n / duration;
+}
+
 void Server::plan() {
-  const auto batch = static_cast<double>(running_.size());
-  double step = (profile_.step_base_s + profile_.step_per_sequence_s * batch +
-                 profile_.step_per_kv_token_s * static_cast<double>(held_)) *
-                slowdown_;
-  const double prefill_rate = profile_.prefill_tokens_per_s / slowdown_;
-  double prefill_done = kNever;
-  if (!prefilling_.empty()) {
-    if (running_.empty()) {
-      prefill_rate_ = prefill_rate;
-    } else {
-      const auto chunk = static_cast<double>(profile_.prefill_chunk);
-      step += chunk / prefill_rate;
-      prefill_rate_ = chunk / step;
-    }
-    prefill_done = now_ + prefill_left_ / prefill_rate_;
+  if (phase_ == Phase::delivering || finish_due()) {
+    next_ = now_;
+    return;
   }
-  double decode_done = kNever;
-  decode_rate_ = 0.0;
-  if (!running_.empty()) {
-    decode_rate_ = 1.0 / step;
-    decode_done = now_ + std::max(0.0, running_.front().finish - virtual_tokens_) * step;
+  if (phase_ == Phase::prefill) {
+    next_ = prefill_end_;
+    return;
   }
-  next_is_prefill_ = prefill_done <= decode_done;
-  next_ = std::min(prefill_done, decode_done);
+  if (running_.empty()) {
+    rate_ = 0.0;
+    next_ = kNever;
+    virtual_tokens_ = 0.0;  // nothing refers to it: keep the number small and exact
+    if (!prefilling_.empty()) begin_prefill();
+    return;
+  }
+  const double step = (profile_.step_base_s + overhead(running_.size())) * slowdown_;
+  const double finish = running_.front().finish;
+  rate_ = 1.0 / step;
+  next_ = now_ + (finish - virtual_tokens_) * step;
+  if (prefilling_.empty()) return;
+  boundary_tokens_ = std::ceil(virtual_tokens_);
+  if (finish <= boundary_tokens_) {
+    boundary_ = next_;  // the finish comes first: it may let more prompts in
+    return;
+  }
+  boundary_ = now_ + (boundary_tokens_ - virtual_tokens_) * step;
+  if (boundary_ <= now_) {
+    begin_prefill();
+  } else {
+    next_ = boundary_;
+  }
 }
 
 Server::Event Server::fire() {
   if (next_ == kNever) return {};
-  advance(next_);
+  spend(next_);
   Event event{Event::Kind::none, 0, now_};
-  if (next_is_prefill_) {  // the prompt is done and its first token is out
+  if (phase_ == Phase::prefill && !finish_due()) {  // the step with the prompts has ended
+    virtual_tokens_ = boundary_tokens_;
+    phase_ = completing_ > 0 ? Phase::delivering : Phase::decode;
+  }
+  if (phase_ == Phase::delivering) {  // the prompt is done and its first token is out
     const Waiting done = prefilling_.front();
     prefilling_.pop_front();
     backlog_ -= done.prefill;
-    prefill_left_ = prefilling_.empty() ? 0.0 : static_cast<double>(prefilling_.front().prefill);
-    running_.push_back({virtual_tokens_ + static_cast<double>(done.output - 1), done.flight,
-                        held_tokens(done.prompt, done.output), done.output});
+    const std::int64_t held = held_tokens(done.prompt, done.output);
+    held_running_ += held;
+    running_.push_back({virtual_tokens_ + static_cast<double>(done.output - 1), done.flight, held, done.output});
     std::push_heap(running_.begin(), running_.end());
     event.kind = Event::Kind::first_token;
     event.flight = done.flight;
-  } else {
-    std::pop_heap(running_.begin(), running_.end());
-    const Running done = running_.back();
-    running_.pop_back();
-    virtual_tokens_ = std::max(virtual_tokens_, done.finish);
-    held_ -= done.held;
-    event.kind = Event::Kind::finished;
-    event.flight = done.flight;
-    if (running_.empty()) virtual_tokens_ = 0.0;  // nothing refers to it: keep the number small and exact
-    admit();
+    if (--completing_ == 0) phase_ = Phase::decode;
+  } else if (!running_.empty() && (finish_due() || next_ != boundary_ || prefilling_.empty())) {
   }
   plan();
   return event;
 }
-
-std::int64_t Server::remove(double now, std::uint32_t flight) {
-  advance(now);
-  std::int64_t produced = 0;
-  const auto is_it = [&](const auto& entry) { return entry.flight == flight; };
-  if (const auto at = std::find_if(running_.begin(), running_.end(), is_it); at != running_.end()) {
-    const double left = std::max(0.0, at->finish - virtual_tokens_);
-    produced = std::max<std::int64_t>(1, at->output - static_cast<std::int64_t>(left));
-    held_ -= at->held;
-    running_.erase(at);
-    std::make_heap(running_.begin(), running_.end());
-  } else if (const auto in = std::find_if(prefilling_.begin(), prefilling_.end(), is_it); in != prefilling_.end()) {
-    held_ -= held_tokens(in->prompt, in->output);
-    backlog_ -= in->prefill;
-    const bool head = in == prefilling_.begin();
-    prefilling_.erase(in);
-    if (head) prefill_left_ = prefilling_.empty() ? 0.0 : static_cast<double>(prefilling_.front().prefill);
-  } else if (const auto out = std::find_if(waiting_.begin(), waiting_.end(), is_it); out != waiting_.end()) {
-    backlog_ -= out->prefill;
-    waiting_.erase(out);
-  }
-  admit();
-  plan();
-  return produced;
-}
-
-std::vector<std::uint32_t> Server::flights() const {
-  std::vector<std::uint32_t> all;
-  for (const auto& r : running_) all.push_back(r.flight);
-  for (const auto& w : prefilling_) all.push_back(w.flight);
-  for (const auto& w : waiting_) all.push_back(w.flight);
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
-double Server::used_seconds(double now) {
-  advance(now);
-  return used_;
-}
-
-}  // namespace ace

@@ -9,18 +9,24 @@
 
 namespace ace {
 
-/// The world's replica. Requests wait first-in first-out for a batch slot and KV room, are prefilled one after another,
-/// then decode together: every running sequence gets a token per engine step.
+/// The world's replica. Requests wait first-in first-out for a batch slot and KV room and are prefilled in chunks that
+/// ride on the steps of the running batch; every running sequence gets one token per step.
 ///
-///   step = step_base + step_per_sequence x running + step_per_kv_token x KV held      (decode alone)
-///   while a prompt is being prefilled, each step also carries one chunk of it: step + chunk / prefill rate
+///   step = max(step_base, prompt tokens in it / prefill rate) + step_per_sequence x sequences + step_per_kv_token x KV
 ///
-/// A sequence holds prompt + output / 2 KV tokens: the mean over its residence, so that rates are constant between
-/// events. Times are seconds since the start of the run.
+/// (weights are read once per step whatever rides on it: a roofline). A step carries at most `prefill_chunk` prompt
+/// tokens, of as many prompts as fit. A prompt that arrives in mid-step waits for the next one; its first token comes
+/// out at the end of the step that carries its last prompt token.
+///
+/// Steps that carry no prompt are not simulated one by one: between two events the batch is constant, so tokens come at
+/// a constant rate. Nor are the steps that one long prompt fills alone. A sequence holds prompt + output / 2 KV tokens:
+/// the mean over its residence. Times are seconds since the start of the run.
+///
+/// Measured against two real engines in docs/PLANT.md.
 class Server {
  public:
   /// @param slowdown the plant's truth over the profile: 1.3 = everything takes 30% longer
-  Server(const ServerProfile& profile, double slowdown = 1.0);
+  explicit Server(const ServerProfile& profile, double slowdown = 1.0);
 
   struct Event {
     enum class Kind : std::uint8_t { none, first_token, finished } kind = Kind::none;
@@ -33,7 +39,7 @@ class Server {
   void arrive(double now, std::uint32_t flight, std::int64_t prefill, std::int64_t prompt, std::int64_t output);
   /// When the next event happens; infinity if the server is empty.
   [[nodiscard]] double next() const { return next_; }
-  /// Moves to next() and makes that event happen.
+  /// Moves to next() and makes that event happen. Kind none: a step ended that brought nobody's first or last token.
   Event fire();
   /// Removes a request wherever it is (an abort or the loss of the node); returns output tokens produced so far.
   std::int64_t remove(double now, std::uint32_t flight);
@@ -41,7 +47,7 @@ class Server {
   [[nodiscard]] std::vector<std::uint32_t> flights() const;
 
   [[nodiscard]] std::size_t load() const { return running_.size() + prefilling_.size() + waiting_.size(); }
-  /// Work ahead of a new arrival, for join-the-shortest-queue: prompt tokens not prefilled yet, then requests.
+  /// Work ahead of a new arrival, for join-the-shortest-queue: tokens of prompts without a first token yet.
   [[nodiscard]] std::int64_t backlog() const { return backlog_; }
   /// Integral over time of the largest share in use (slots, KV), in seconds.
   [[nodiscard]] double used_seconds(double now);
@@ -50,29 +56,44 @@ class Server {
   struct Waiting {
     std::uint32_t flight;
     std::int64_t prefill, prompt, output;
+    std::int64_t left;  ///< prompt tokens that no step has carried yet
   };
   struct Running {
-    double finish;  ///< in virtual tokens
+    double finish;  ///< in virtual tokens: whole
     std::uint32_t flight;
     std::int64_t held, output;
     bool operator<(const Running& other) const {  // heap: the soonest on top, ties by flight
       return finish != other.finish ? finish > other.finish : flight > other.flight;
     }
   };
+  /// What the engine is doing between two events.
+  enum class Phase : std::uint8_t {
+    decode,     ///< steps without prompts, or nothing at all
+    prefill,    ///< one step that carries prompts, or several that one long prompt fills
+    delivering  ///< such a step has just ended: its first tokens are still to be told
+  };
   void advance(double now);
+  void spend(double until);
   void admit();
+  void begin_prefill();
   void plan();
+  [[nodiscard]] bool finish_due() const { return !running_.empty() && running_.front().finish <= virtual_tokens_; }
+  [[nodiscard]] double overhead(std::size_t sequences) const;
 
   ServerProfile profile_;
   double slowdown_;
   double now_ = 0.0, next_;
-  double virtual_tokens_ = 0.0;  ///< tokens that a sequence running since the start would have
-  double decode_rate_ = 0.0, prefill_rate_ = 0.0;
-  double prefill_left_ = 0.0;  ///< of the prompt being prefilled
-  std::int64_t held_ = 0;      ///< KV tokens, with reservations
+  Phase phase_ = Phase::decode;
+  double virtual_tokens_ = 0.0;  ///< tokens that a sequence running since the start would have; whole between steps
+  double rate_ = 0.0;            ///< virtual tokens per second until the next event
+  double boundary_ = 0.0;        ///< phase decode with prompts to carry: when the step under way ends
+  double boundary_tokens_ = 0.0;  ///< virtual tokens when the step under way, or the prefill phase, ends
+  double prefill_end_ = 0.0;
+  std::size_t completing_ = 0;      ///< leading prompts of prefilling_ that the prefill phase completes
+  std::int64_t held_ = 0;           ///< KV tokens of running and prefilling
+  std::int64_t held_running_ = 0;   ///< KV tokens that each step reads
   std::int64_t backlog_ = 0;
   double used_ = 0.0;
-  bool next_is_prefill_ = false;
   std::vector<Running> running_;    ///< heap
   std::deque<Waiting> prefilling_;  ///< admitted (slot and KV held), first in first out
   std::deque<Waiting> waiting_;

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "report/report.h"
@@ -75,12 +76,16 @@ struct Writer {
         "every request at its model's default pay-as-you-go price, no fixed cost; includes what the customer's own "
         "purchases save",
         s.denominator, s.claimed.sum() - s.fixed, s.counted.sum() - s.fixed, false);
-    if (s.other.requests > 0)
+    if (s.other.requests > 0) {
       one("status-quo",
           s.observed_requests > 0 ? "what the log says each request cost, the same fixed cost; what ACE changes"
                                   : "the same fleet in declared order up to each cap, overflow to the default API, the "
                                     "same fixed cost; what ACE changes",
           s.other.baseline, s.other.claimed, s.other.counted, true);
+      all.back()["served_share"] = share(a.status_quo_served, s.requests);
+      all.back()["slo_share"] = share(a.status_quo_slo_met, a.status_quo_served);
+    }
+
     one("all-payg-uncached", "as all-payg, without the provider's own prompt cache", s.uncached_baseline,
         s.uncached_baseline - s.c4 - s.fixed, s.counted.sum() + (s.uncached_baseline - s.denominator) - s.fixed, false);
     one("cheapest-compliant-payg", "as all-payg, at the cheapest compliant price of each model", s.cheapest.baseline,
@@ -361,6 +366,48 @@ struct Writer {
             {"plan_share_of_possible", ratio(a.bound->plan_share)}};
   }
 
+  [[nodiscard]] Json slo_classes() const {
+    const auto milliseconds = [](const std::optional<Duration>& limit) {
+      return limit ? Json(static_cast<double>(nanos(*limit)) / 1e6) : Json(nullptr);
+    };
+    Json all = Json::array();
+    for (const SloClass& slo : fleet.slo_classes)
+      all.push_back({{"slo", slo.name},
+                     {"target_share", slo.target},
+                     {"ttft_ms", milliseconds(slo.ttft)},
+                     {"tpot_ms", milliseconds(slo.tpot)},
+                     {"deadline_ms", milliseconds(slo.deadline)}});
+    return all;
+  }
+
+  /// Merit order where the trace's load meets it; an unlimited quota has no width of its own and is null.
+  [[nodiscard]] Json supply_curves() const {
+    const auto width = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+    Json all = Json::array();
+    for (const LoadCurve& c : a.curves) {
+      Json steps = Json::array();
+      for (const SupplyStep& step : c.curve.steps)
+        steps.push_back({{"destination", destination(step.destination)},
+                         {"model", model(step.model)},
+                         {"tier", name_of(step.tier)},
+                         {"beyond_knee", step.beyond_knee},
+                         {"usd_per_mtok", step.usd_per_mtok},
+                         {"tokens_per_s", width(step.tokens_per_s)},
+                         {"knee_tokens_per_s", width(step.knee_tokens_per_s)},
+                         {"cap_tokens_per_s", width(step.cap_tokens_per_s)},
+                         {"cumulative_tokens_per_s", width(step.cumulative_tokens_per_s)}});
+      const SupplyStep* marginal = marginal_step(c.curve, c.load_tokens_per_s);
+      all.push_back({{"model", model(c.curve.model)},
+                     {"at", c.at},
+                     {"load_tokens_per_s", c.load_tokens_per_s},
+                     {"price_usd_per_mtok", marginal != nullptr ? Json(marginal->usd_per_mtok) : Json(nullptr)},
+                     {"prompt_tokens", c.curve.prompt},
+                     {"output_tokens", c.curve.output},
+                     {"steps", steps}});
+    }
+    return all;
+  }
+
   [[nodiscard]] Json knees() const {
     Json all = Json::array();
     for (const KneePoint& k : a.knees) {
@@ -410,7 +457,9 @@ std::string to_json(const ReportInput& input) {
   j["destinations"] = w.destinations();
   j["bounds"] = w.bounds();
   j["sensitivity"] = w.sensitivity();
+  j["supply_curves"] = w.supply_curves();
   j["knees"] = w.knees();
+  j["slo_classes"] = w.slo_classes();
   j["chargeback"] = w.chargeback();
   j["settlement"] = w.settlement();
   j["series"] = w.series();

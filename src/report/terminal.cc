@@ -102,7 +102,9 @@ class Page {
     for (const Json& b : j_["baselines"])
       line("  {:<26}{:>16}{:>18}{:>9}{}", b["baseline"].get<std::string>(), dollars(b["baseline_usd"]),
            dollars(b["counted_saving_usd"]), percent(b["counted_saving_share"]),
-           b["fixed_cost_on_both_sides"].get<bool>() ? "  same fixed cost on both sides" : "");
+           b.contains("slo_share")
+               ? fmt::format("  same fixed cost on both sides; it meets the SLO of {}", percent(b["slo_share"], 2))
+               : "");
   }
 
   void waterfall() {
