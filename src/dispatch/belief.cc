@@ -162,7 +162,11 @@ Claim Belief::dispatched(Instant now, const Request& request, const Decision& de
   return claim;
 }
 
-void Belief::first_token(Instant, Claim& claim, Duration) { claim.first_token_seen = true; }
+void Belief::first_token(Instant now, Claim& claim, Duration) {
+  if (claim.first_token_seen) return;
+  state_->occupancy.first_token(now, claim, state_->live);
+  claim.first_token_seen = true;
+}
 
 void Belief::completed(Instant now, const Claim& claim, const Observed& seen, bool slo_met) {
   State& s = *state_;

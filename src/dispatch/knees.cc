@@ -11,6 +11,8 @@ constexpr std::uint32_t kNoSite = 0xffff'ffff;
 constexpr double kFitWeight = 1.0 / 256.0;
 constexpr std::uint64_t kAnswersToFit = 256;
 constexpr Duration kLookAhead{10 * kSecond};
+/// Of a TTFT, what prefill work may take: the rest is for the imbalance between replicas and the step under way.
+constexpr double kWaitShare = 0.8;
 
 void average(double& mean, double x) { mean += kFitWeight * (x - mean); }
 
@@ -34,6 +36,8 @@ Knees::Knees(const Snapshot& snapshot, const Occupancy& occupancy, double scale,
     queues_.push_back(snapshot.offers()[i].destination);
     for (std::uint32_t s = 0; s < classes_; ++s) {
       knees_.emplace_back(prior(sites_.back(), s));
+      const std::optional<Duration>& ttft = fleet.slo_classes[s].ttft;
+      wait_scale_.push_back(ttft ? knees_.back().value() / (kWaitShare * to_seconds(*ttft)) : 0.0);
       show(site_of_[i], SloId{s}, live);
     }
   }
@@ -68,10 +72,14 @@ void Knees::show(std::uint32_t site, SloId slo, Live& live) {
 void Knees::show_smallest(DestinationId d, Live& live) {
   for (const OfferId o : occupancy_->offers(d)) {
     if (site_of_[o.value] == kNoSite) continue;
-    double smallest = kKneeMost;
-    for (std::uint32_t s = 0; s < classes_; ++s)
-      if (presence(d, SloId{s}).counts) smallest = std::min(smallest, knee(site_of_[o.value], SloId{s}).value());
+    double smallest = kKneeMost, tightest = 0.0;
+    for (std::uint32_t s = 0; s < classes_; ++s) {
+      if (!presence(d, SloId{s}).counts) continue;
+      smallest = std::min(smallest, knee(site_of_[o.value], SloId{s}).value());
+      tightest = std::max(tightest, wait_scale_[site_of_[o.value] * classes_ + s]);
+    }
     live.knee[o.value] = smallest;
+    live.wait_scale[o.value] = tightest;
   }
 }
 

@@ -67,6 +67,7 @@ class Knees {
   std::vector<std::uint32_t> site_of_;  // by offer; kNoSite where nothing queues
   std::vector<Site> sites_;
   std::vector<Knee> knees_;         // by site and class
+  std::vector<double> wait_scale_;  // by site and class: Live.wait_scale if that class is the tightest in flight
   std::vector<Presence> presence_;  // by destination and class
   std::vector<DestinationId> queues_;
   std::vector<Moved> moved_;

@@ -41,6 +41,9 @@ struct Live {
 
   std::vector<double> price_input, price_cached, price_output;  ///< nano-USD per token, as believed at this hour
   std::vector<std::uint8_t> tiered;                             ///< long-context tiers: price comes from the row
+  /// Prefill work that waits, as use: share per second of waiting work, so that the knee's prior is met where the wait
+  /// would take all of the tightest TTFT in flight; 0 where no class in flight has a TTFT.
+  std::vector<double> wait_scale;
   std::vector<double> knee;                        ///< smallest over the classes in flight, share of the cap
   std::vector<std::vector<double>> knee_by_class;  ///< [SloId][OfferId]
   std::vector<double> shadow_price;                ///< lambda: nano-USD per whole share of `scarce`

@@ -114,7 +114,7 @@ double Occupancy::decode_slowdown(const Offer& offer, const Hold& hold) const {
 }
 
 void Occupancy::show_queues(Instant now, Station& station, bool prefill, Live& live) {
-  double slots = 0.0, kv = 0.0, offered = 0.0;
+  double slots = 0.0, kv = 0.0, offered = 0.0, waiting_s = 0.0;
   for (const OfferId o : station.offers) {
     const Hold& hold = holds_[o.value];
     if (hold.replicas == 0) continue;
@@ -124,13 +124,17 @@ void Occupancy::show_queues(Instant now, Station& station, bool prefill, Live& l
     const Offer& offer = (*snapshot_)[o];
     const double per_second =
         decode_slowdown(offer, hold) / (offer.profile->prefill_tokens_per_s * static_cast<double>(hold.replicas));
-    live.per_unit[kPrefill][o.value] = per_second / to_seconds(kPrefillWindow);
+    // A prompt waits for its share of all replicas' work, but is itself prefilled by one of them.
+    const double alone = per_second * static_cast<double>(hold.replicas);
+    live.per_unit[kPrefill][o.value] =
+        std::max(per_second / to_seconds(kPrefillWindow), alone * live.wait_scale[o.value]);
+    waiting_s += static_cast<double>(hold.waiting) * per_second;
     offered += std::max(0.0, hold.prefill.per_second(now)) * per_second;
   }
   for (const OfferId o : station.offers) {
     live.use[kSlots][o.value] = slots;
     live.use[kKv][o.value] = kv;
-    if (prefill) live.use[kPrefill][o.value] = offered;
+    if (prefill) live.use[kPrefill][o.value] = std::max(offered, waiting_s * live.wait_scale[o.value]);
   }
 }
 
@@ -201,6 +205,7 @@ void Occupancy::admit(Instant now, Claim& claim, Live& live) {
   ++hold.claims;
   if (station.queues) {
     hold.kv_tokens += held(claim);
+    hold.waiting += claim.prompt - claim.cached;
     hold.prefill.add(now, static_cast<double>(claim.prompt - claim.cached));
     show_queues(now, station, true, live);
     claim.rho = rho(claim.offer, live);
@@ -224,7 +229,8 @@ void Occupancy::release(Instant now, const Claim& claim, std::int64_t output, st
   --hold.claims;
   if (station.queues) {
     hold.kv_tokens -= held(claim);
-    show_queues(now, station, false, live);
+    if (!claim.first_token_seen) hold.waiting -= claim.prompt - claim.cached;
+    show_queues(now, station, !claim.first_token_seen, live);
   }
   if (station.meter && claim.meter_estimate > 0.0) {
     const double share = live.per_unit[kTokensUsed][claim.offer.value];
@@ -241,6 +247,13 @@ void Occupancy::release(Instant now, const Claim& claim, std::int64_t output, st
   }
 }
 
+void Occupancy::first_token(Instant now, const Claim& claim, Live& live) {
+  Station& station = stations_[(*snapshot_)[claim.offer].destination.value];
+  if (!station.queues) return;
+  holds_[claim.offer.value].waiting -= claim.prompt - claim.cached;
+  show_queues(now, station, true, live);
+}
+
 void Occupancy::undo(Instant now, const Claim& claim, Live& live) {
   Station& station = stations_[(*snapshot_)[claim.offer].destination.value];
   Hold& hold = holds_[claim.offer.value];
@@ -248,6 +261,7 @@ void Occupancy::undo(Instant now, const Claim& claim, Live& live) {
   --hold.claims;
   if (station.queues) {
     hold.kv_tokens -= held(claim);
+    if (!claim.first_token_seen) hold.waiting -= claim.prompt - claim.cached;
     hold.prefill.add(now, -static_cast<double>(claim.prompt - claim.cached));
     show_queues(now, station, true, live);
   }
