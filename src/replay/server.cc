@@ -18,12 +18,12 @@ Server::Server(const ServerProfile& profile, double slowdown) : profile_(profile
 }
 
 void Server::arrive(double now, std::uint32_t flight, std::int64_t prefill, std::int64_t prompt, std::int64_t output) {
-  advance(now);
+  spend(now);
   prefill = std::max<std::int64_t>(prefill, 1);
   waiting_.push_back({flight, prefill, prompt, std::max<std::int64_t>(output, 1), prefill});
   backlog_ += prefill;
   admit();
-  if (phase_ == Phase::decode) plan();  // a step under way with prompts is not changed by one more
+  if (!prefill_phase()) plan();  // a step with prompts that is under way does not change
 }
 
 /// Accounts for the time until `until`, during which nothing changes.
@@ -34,17 +34,8 @@ void Server::spend(double until) {
       static_cast<double>(running_.size() + prefilling_.size()) / static_cast<double>(profile_.batch_max);
   const auto kv = static_cast<double>(held_) / static_cast<double>(std::max<std::int64_t>(profile_.kv_tokens_max, 1));
   used_ += std::min(1.0, std::max(slots, kv)) * dt;
-  virtual_tokens_ += rate_ * dt;
+  virtual_tokens_ = std::min(virtual_tokens_ + rate_ * dt, next_tokens_);
   now_ = until;
-}
-
-void Server::advance(double now) {
-  if (phase_ == Phase::decode && !prefilling_.empty() && boundary_ <= now && boundary_ < next_) {
-    spend(boundary_);  // the step under way ended and the one with the prompts began
-    virtual_tokens_ = boundary_tokens_;
-    begin_prefill();
-  }
-  spend(now);
 }
 
 void Server::admit() {
@@ -87,69 +78,122 @@ void Server::begin_prefill() {
   }
   const double work = static_cast<double>(chunk * steps - room) / profile_.prefill_tokens_per_s;
   const auto n = static_cast<double>(steps);
-  const double sequences = overhead(running_.size() + std::max<std::size_t>(completing_, 1));
-  const double duration = (std::max(profile_.step_base_s * n, work) + sequences * n) * slowdown_;
-  phase_ = Phase::prefill;
-  prefill_end_ = next_ = now_ + duration;
-  boundary_tokens_ = virtual_tokens_ + n;
-  rate_ = n / duration;
+  const double duration = (std::max(profile_.step_base_s * n, work) +
+                           overhead(running_.size() + std::max<std::size_t>(completing_, 1)) * n) *
+                          slowdown_;
+  what_ = Next::end;
+  next_ = now_ + duration;
+  next_tokens_ = virtual_tokens_ + n;
+  rate_ = duration > 0.0 ? n / duration : 0.0;
 }
 
+/// What comes next, outside of a prefill phase.
 void Server::plan() {
-  if (phase_ == Phase::delivering || finish_due()) {
-    next_ = now_;
-    return;
-  }
-  if (phase_ == Phase::prefill) {
-    next_ = prefill_end_;
-    return;
-  }
   if (running_.empty()) {
-    rate_ = 0.0;
+    virtual_tokens_ = next_tokens_ = rate_ = 0.0;  // nothing refers to them: keep the numbers small and exact
+    what_ = Next::nothing;
     next_ = kNever;
-    virtual_tokens_ = 0.0;  // nothing refers to it: keep the number small and exact
     if (!prefilling_.empty()) begin_prefill();
     return;
   }
-  const double step = (profile_.step_base_s + overhead(running_.size())) * slowdown_;
   const double finish = running_.front().finish;
-  rate_ = 1.0 / step;
-  next_ = now_ + (finish - virtual_tokens_) * step;
-  if (prefilling_.empty()) return;
-  boundary_tokens_ = std::ceil(virtual_tokens_);
-  if (finish <= boundary_tokens_) {
-    boundary_ = next_;  // the finish comes first: it may let more prompts in
-    return;
-  }
-  boundary_ = now_ + (boundary_tokens_ - virtual_tokens_) * step;
-  if (boundary_ <= now_) {
-    begin_prefill();
-  } else {
-    next_ = boundary_;
-  }
+  const double boundary = std::ceil(virtual_tokens_);
+  const bool prompts = !prefilling_.empty();
+  if (prompts && boundary == virtual_tokens_ && finish > boundary) return begin_prefill();
+  const double step = (profile_.step_base_s + overhead(running_.size())) * slowdown_;
+  what_ = prompts && boundary < finish ? Next::begin : Next::finish;  // a finish first: it may let more prompts in
+  next_tokens_ = std::max(what_ == Next::begin ? boundary : finish, virtual_tokens_);
+  rate_ = step > 0.0 ? 1.0 / step : 0.0;
+  next_ = now_ + (next_tokens_ - virtual_tokens_) * step;
 }
 
 Server::Event Server::fire() {
-  if (next_ == kNever) return {};
+  if (what_ == Next::nothing) return {};
   spend(next_);
-  Event event{Event::Kind::none, 0, now_};
-  if (phase_ == Phase::prefill && !finish_due()) {  // the step with the prompts has ended
-    virtual_tokens_ = boundary_tokens_;
-    phase_ = completing_ > 0 ? Phase::delivering : Phase::decode;
+  virtual_tokens_ = next_tokens_;
+  switch (what_) {
+    case Next::nothing:
+      break;
+    case Next::finish:
+      return finish();
+    case Next::begin:
+      begin_prefill();
+      break;
+    case Next::end:
+      if (completing_ > 0) return deliver();
+      plan();
+      break;
+    case Next::deliver:
+      return deliver();
   }
-  if (phase_ == Phase::delivering) {  // the prompt is done and its first token is out
-    const Waiting done = prefilling_.front();
-    prefilling_.pop_front();
-    backlog_ -= done.prefill;
-    const std::int64_t held = held_tokens(done.prompt, done.output);
-    held_running_ += held;
-    running_.push_back({virtual_tokens_ + static_cast<double>(done.output - 1), done.flight, held, done.output});
-    std::push_heap(running_.begin(), running_.end());
-    event.kind = Event::Kind::first_token;
-    event.flight = done.flight;
-    if (--completing_ == 0) phase_ = Phase::decode;
-  } else if (!running_.empty() && (finish_due() || next_ != boundary_ || prefilling_.empty())) {
-  }
-  plan();
-  return event;
+  return {Event::Kind::none, 0, now_};
 }
+
+/// The oldest prompt of the phase is done and its first token is out.
+Server::Event Server::deliver() {
+  const Waiting done = prefilling_.front();
+  prefilling_.pop_front();
+  backlog_ -= done.prefill;
+  const std::int64_t held = held_tokens(done.prompt, done.output);
+  held_running_ += held;
+  running_.push_back({virtual_tokens_ + static_cast<double>(done.output - 1), done.flight, held, done.output});
+  std::push_heap(running_.begin(), running_.end());
+  what_ = Next::deliver;
+  next_ = now_;
+  if (--completing_ == 0) plan();
+  return {Event::Kind::first_token, done.flight, now_};
+}
+
+Server::Event Server::finish() {
+  std::pop_heap(running_.begin(), running_.end());
+  const Running done = running_.back();
+  running_.pop_back();
+  held_ -= done.held;
+  held_running_ -= done.held;
+  admit();
+  plan();
+  return {Event::Kind::finished, done.flight, now_};
+}
+
+std::int64_t Server::remove(double now, std::uint32_t flight) {
+  spend(now);
+  std::int64_t produced = 0;
+  const auto is_it = [&](const auto& entry) { return entry.flight == flight; };
+  if (const auto at = std::find_if(running_.begin(), running_.end(), is_it); at != running_.end()) {
+    const double left = std::ceil(std::max(0.0, at->finish - virtual_tokens_));
+    produced = std::max<std::int64_t>(1, at->output - static_cast<std::int64_t>(left));
+    held_ -= at->held;
+    held_running_ -= at->held;
+    running_.erase(at);
+    std::make_heap(running_.begin(), running_.end());
+  } else if (const auto in = std::find_if(prefilling_.begin(), prefilling_.end(), is_it); in != prefilling_.end()) {
+    held_ -= held_tokens(in->prompt, in->output);
+    backlog_ -= in->prefill;
+    if (prefill_phase() && static_cast<std::size_t>(in - prefilling_.begin()) < completing_) --completing_;
+    prefilling_.erase(in);
+  } else if (const auto out = std::find_if(waiting_.begin(), waiting_.end(), is_it); out != waiting_.end()) {
+    backlog_ -= out->prefill;
+    waiting_.erase(out);
+  }
+  admit();
+  // A step that is under way goes on without it; its end may find nothing to deliver.
+  if (what_ == Next::deliver && completing_ == 0) what_ = Next::nothing;
+  if (!prefill_phase()) plan();
+  return produced;
+}
+
+std::vector<std::uint32_t> Server::flights() const {
+  std::vector<std::uint32_t> all;
+  for (const auto& r : running_) all.push_back(r.flight);
+  for (const auto& w : prefilling_) all.push_back(w.flight);
+  for (const auto& w : waiting_) all.push_back(w.flight);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+double Server::used_seconds(double now) {
+  spend(now);
+  return used_;
+}
+
+}  // namespace ace

@@ -66,32 +66,33 @@ class Server {
       return finish != other.finish ? finish > other.finish : flight > other.flight;
     }
   };
-  /// What the engine is doing between two events.
-  enum class Phase : std::uint8_t {
-    decode,     ///< steps without prompts, or nothing at all
-    prefill,    ///< one step that carries prompts, or several that one long prompt fills
-    delivering  ///< such a step has just ended: its first tokens are still to be told
+  /// What happens at next_.
+  enum class Next : std::uint8_t {
+    nothing,
+    finish,   ///< the front of running_ has its last token
+    begin,    ///< the step under way ends and one with prompts begins
+    end,      ///< the prefill phase ends: one step that carries prompts, or several that one long prompt fills
+    deliver,  ///< that phase has just ended: the first tokens still to be told
   };
-  void advance(double now);
   void spend(double until);
   void admit();
   void begin_prefill();
   void plan();
-  [[nodiscard]] bool finish_due() const { return !running_.empty() && running_.front().finish <= virtual_tokens_; }
+  Event deliver();
+  Event finish();
+  [[nodiscard]] bool prefill_phase() const { return what_ == Next::end || what_ == Next::deliver; }
   [[nodiscard]] double overhead(std::size_t sequences) const;
 
   ServerProfile profile_;
   double slowdown_;
   double now_ = 0.0, next_;
-  Phase phase_ = Phase::decode;
-  double virtual_tokens_ = 0.0;  ///< tokens that a sequence running since the start would have; whole between steps
-  double rate_ = 0.0;            ///< virtual tokens per second until the next event
-  double boundary_ = 0.0;        ///< phase decode with prompts to carry: when the step under way ends
-  double boundary_tokens_ = 0.0;  ///< virtual tokens when the step under way, or the prefill phase, ends
-  double prefill_end_ = 0.0;
-  std::size_t completing_ = 0;      ///< leading prompts of prefilling_ that the prefill phase completes
-  std::int64_t held_ = 0;           ///< KV tokens of running and prefilling
-  std::int64_t held_running_ = 0;   ///< KV tokens that each step reads
+  Next what_ = Next::nothing;
+  double virtual_tokens_ = 0.0;    ///< tokens that a sequence running since the start would have; whole between steps
+  double rate_ = 0.0;              ///< virtual tokens per second until next_
+  double next_tokens_ = 0.0;       ///< virtual tokens at next_
+  std::size_t completing_ = 0;     ///< leading prompts of prefilling_ that the prefill phase completes
+  std::int64_t held_ = 0;          ///< KV tokens of running and prefilling
+  std::int64_t held_running_ = 0;  ///< KV tokens that each step reads
   std::int64_t backlog_ = 0;
   double used_ = 0.0;
   std::vector<Running> running_;    ///< heap
