@@ -48,6 +48,12 @@ function isCompact(shown, value, what) {
   expect(Math.abs(got - Math.abs(value)) <= Math.max(Math.abs(value) * 0.0051, 0.0051), `${what}: "${shown}" for ${value}`);
 }
 
+/** An estimated price: three significant digits. */
+function isEstimate(shown, value, what) {
+  const got = Number(shown.trim().replace("\u2212", "-").replace(/[$,]/g, ""));
+  expect(Math.abs(got - value) <= Math.abs(value) * 0.0051, `${what}: "${shown}" for ${value}`);
+}
+
 /** The cells of the table with this caption, top row first. */
 export async function table(page, caption) {
   return page.evaluate((name) => {
@@ -250,7 +256,7 @@ export async function charts(page, report) {
   await openTables(page);
   for (const c of (report.supply_curves ?? []).filter((curve) => curve.model === [...report.supply_curves].sort((a, b) => b.load_tokens_per_s - a.load_tokens_per_s)[0].model)) {
     const { body } = await table(page, `Supply curve of ${c.model} at ${c.at} load`);
-    c.steps.forEach((step, i) => (same(body[i][0], step.destination, "step"), same(body[i][2], step.usd_per_mtok, step.destination)));
+    c.steps.forEach((step, i) => (same(body[i][0], step.destination, "step"), isEstimate(body[i][4], step.usd_per_mtok, step.destination), step.tokens_per_s !== null && isCompact(body[i][5].replace(" tok/s", ""), step.tokens_per_s, step.destination)));
   }
   if (!series.arrived.length) return;
   const rates = series.arrived.map((_, b) => series.tokens.reduce((sum, tokens) => sum + tokens[b], 0) / series.bucket_seconds);

@@ -31,7 +31,7 @@ const DESTINATIONS = [
   ["together-llama", "payg", "together", "us", null, null],
   ["azure-llama", "payg", "azure", "swedencentral", null, null],
 ];
-const PRICES = ["0.031", "0.034", "0.04", "0.00", "0.00", "0.59", "0.71"];
+const PRICES = [0.031, 0.034, 0.04, 0, 0, 0.59, 0.71];
 const MODELS = ["llama-3.3-70b", "qwen-2.5-7b"];
 // Names are data: none of these may become markup, close the script or break a line.
 export const HOSTILE = ["</script><script>window.broken=1</script>", "<img src=x onerror=window.broken=1>", "\u2028 & \"quotes\" 'too'"];
@@ -60,7 +60,7 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
       const t = Math.round(used * width), r = Math.round(t / 1450);
       tokens[d].push(t);
       requests[d].push(r);
-      cost[d].push((BigInt(t) * BigInt(Math.round(Number(PRICES[d]) * 1000))) / 1n);
+      cost[d].push((BigInt(t) * BigInt(Math.round(PRICES[d] * 1000))));
       arrivedRequests += r;
       arrivedTokens += t;
       met += Math.round(r * (used > room * 0.94 && knee !== null ? 0.9925 + 0.006 * next() : 0.9985));
@@ -116,22 +116,29 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
     disallowed_usd: usd(money(4 + 60 * next())),
   }));
   const curve = (model, at, load) => {
-    const steps = DESTINATIONS.map(([destination, tier, , , cap, knee], d) => ({ destination, tier, usd_per_mtok: PRICES[d], knee_tokens_per_s: knee, cap_tokens_per_s: cap }))
-      .filter((_, d) => model === MODELS[0] || d % 2 === 0)
-      .sort((a, b) => Number(a.usd_per_mtok) - Number(b.usd_per_mtok));
-    return { model, at, load_tokens_per_s: load, price_usd_per_mtok: load > 70_000 ? "0.59" : "0.034", steps };
+    const offers = DESTINATIONS.map(([destination, tier, , , cap, knee], d) => ({ destination, tier, cap, knee, price: PRICES[d] }));
+    const blocks = offers.filter((_, d) => model === MODELS[0] || d % 2 === 0).flatMap((o) => {
+      const step = (beyond_knee, usd_per_mtok, tokens_per_s) => ({ destination: o.destination, model, tier: o.tier, beyond_knee, usd_per_mtok, tokens_per_s, knee_tokens_per_s: o.knee, cap_tokens_per_s: o.cap });
+      return o.cap > o.knee ? [step(false, o.price, o.knee), step(true, o.price + 0.59, o.cap - o.knee)] : [step(false, o.price, o.cap)];
+    });
+    let right = 0;
+    const steps = blocks.sort((a, b) => a.usd_per_mtok - b.usd_per_mtok)
+      .map((step) => ({ ...step, cumulative_tokens_per_s: (right = right === null || step.tokens_per_s === null ? null : right + step.tokens_per_s) }));
+    const marginal = steps.find((step) => step.cumulative_tokens_per_s === null || step.cumulative_tokens_per_s >= load);
+    return { model, at, load_tokens_per_s: load, price_usd_per_mtok: marginal?.usd_per_mtok ?? null, prompt_tokens: 2047.5, output_tokens: 27.9, steps };
   };
   const day = (d) => new Date(start + d * 86_400_000).toISOString().replace(".000Z", "Z");
   const one = (name, meaning, base, claim, count, both) => ({
     baseline: name, meaning, baseline_usd: usd(base), claimed_saving_usd: usd(claim), counted_saving_usd: usd(count),
     counted_saving_share: ratio(count, both ? base + fixed : base), fixed_cost_on_both_sides: both,
+    ...(both ? { served_share: 0.9998, slo_share: 0.9871 } : {}),
   });
   const sensitivity = [["baseline = cheapest compliant PAYG", -0.0712], ["prices +20%", 0.0521], ["prices -20%", -0.0781], ["demand +20%", 0.0183], ["demand -20%", -0.0307],
     ["owned utilization +10%", 0.0112], ["owned utilization -10%", -0.0126], ["epsilon 0.25%", -0.0041], ["epsilon 1%", 0.0029]];
   const countedSaving = sum(counted) - fixed;
   return {
     schema: "ace.report/1",
-    source: { trace: "week-of-may.csv.zst", format: "azure-llm", fleet: "mid-size.yaml", fleet_digest: "9c0e4ab71f22d305", seed: 7, islands: 2 },
+    source: { trace: "week-of-may.csv.zst", format: "azure-llm", fleet: "mid-size.yaml", fleet_digest: "9c0e4ab71f22d305", seed: 7, islands: 2, sensitivity: "sample", settlement: "pooled", idle: "by-usage" },
     window: { from: day(0), to: day(7), seconds: buckets * width, shorter_than_7_days: bars === "loss" },
     coverage: {
       rows: arrived + 14, requests: arrived, priced_requests: served - 20_413, priced_share: share(served - 20_413, arrived),

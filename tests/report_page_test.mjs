@@ -127,6 +127,22 @@ const faint = (page) =>
     return [...found];
   });
 
+/** Every key of a report, as paths: "gates.failing[].hour". */
+function paths(value, at = "") {
+  if (Array.isArray(value)) return value.flatMap((item) => paths(item, `${at}[]`));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [`${at}.${key}`, ...paths(inner, `${at}.${key}`)]);
+}
+await test("docs/REPORT.md names every key, and the sample has them all", () => {
+  const guide = fs.readFileSync(new URL("../docs/REPORT.md", import.meta.url), "utf8");
+  const known = new Set(paths(sample({ bars: "eight" })));
+  for (const { report } of Object.values(reports))
+    for (const key of new Set(paths(report))) {
+      expect(guide.includes(`\`${key.split(".").pop().replace(/\[\]/g, "")}`) || guide.includes(`.${key.split(".").pop()}\``), `docs/REPORT.md does not name ${key}`);
+      expect(known.has(key), `report_page_sample.mjs does not have ${key}`);
+    }
+});
+
 const VIEWS = { eight: [[1280, "light"]], loss: [[390, "light"]], bare: [[390, "dark"]] };
 const EVERY_VIEW = [1280, 390].flatMap((width) => ["light", "dark"].map((theme) => [width, theme]));
 for (const [name, { report, url }] of Object.entries(reports)) {

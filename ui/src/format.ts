@@ -27,6 +27,13 @@ export function points(change: number | null): string {
   return `${sign}${text} pt`;
 }
 
+/** A price that was estimated, not booked: three significant digits. */
+export function price(usd: number): string {
+  const magnitude = Math.abs(usd);
+  const text = magnitude === 0 ? "0" : magnitude >= 100 ? group(magnitude.toFixed(0)) : magnitude >= 0.995 ? magnitude.toFixed(2) : magnitude.toPrecision(3);
+  return `${usd < 0 ? MINUS : ""}$${text}`;
+}
+
 /** Three significant digits with k, M, G. */
 export function compact(value: number): string {
   const magnitude = Math.abs(value);

@@ -1,5 +1,5 @@
 /** Coverage, then the headline and the other baselines: a percentage never stands without its baseline's name. */
-import { count, duration, moment, percent, reason } from "./format";
+import { attainment, count, duration, moment, percent, reason } from "./format";
 import { nano } from "./money";
 import { Fact, Money, PlainTable, Section } from "./parts";
 import type { Report } from "./report";
@@ -98,7 +98,7 @@ export function Headline({ report }: { report: Report }) {
           name="Claimed"
           note={
             <>
-              of it <Money usd={h.disallowed_usd} /> disallowed by the gates
+              before the gates disallow <Money usd={h.disallowed_usd} />
             </>
           }
         >
@@ -129,7 +129,10 @@ export function Headline({ report }: { report: Report }) {
           <Money usd={b.claimed_saving_usd} />,
           <Money usd={b.counted_saving_usd} />,
           percent(b.counted_saving_share),
-          <small class="meaning">{b.meaning}</small>,
+          <small class="meaning">
+            {b.meaning}
+            {b.slo_share !== undefined && `; it serves ${attainment(b.served_share)} and meets the SLO of ${attainment(b.slo_share)} of them`}
+          </small>,
         ])}
       />
     </Section>

@@ -74,7 +74,7 @@ export function Levers({ report }: { report: Report }) {
           </tbody>
           <tfoot>
             <tr>
-              <th scope="row">all, before fixed cost</th>
+              <th scope="row">sum</th>
               <td class="num"><Money usd={total("claimed_usd") + nano(unattributed.claimed_usd)} /></td>
               <td class="num">
                 <Money usd={total("disallowed_usd") + nano(unattributed.claimed_usd) - nano(unattributed.counted_usd)} />

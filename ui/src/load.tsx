@@ -58,9 +58,9 @@ export function Load({ report }: { report: Report }) {
   const carried = Math.max(0, ...series.arrived.map((_, i) => committed.reduce((sum, layer) => sum + (layer.values[i] ?? 0), 0)));
   const mark =
     knee !== null
-      ? { value: knee, label: `knee of committed capacity ${compact(knee)} tok/s` }
+      ? { value: knee, label: `knee of committed capacity ${compact(knee)} tok/s`, short: `knee ${compact(knee)} tok/s` }
       : carried > 0
-        ? { value: carried, label: `most that committed capacity carried ${compact(carried)} tok/s` }
+        ? { value: carried, label: `most that committed capacity carried ${compact(carried)} tok/s`, short: `most carried ${compact(carried)} tok/s` }
         : undefined;
   const highest = Math.max(...totals);
   const inPicture = mark && mark.value <= highest * 3 ? mark : undefined;

@@ -41,6 +41,8 @@ export interface Baseline {
   counted_saving_usd: Usd;
   counted_saving_share: Share;
   fixed_cost_on_both_sides: boolean;
+  served_share?: Share;
+  slo_share?: Share;
 }
 
 export interface FailingCell {
@@ -101,17 +103,24 @@ export interface Series {
 
 export interface SupplyStep {
   destination: string;
+  model: string;
   tier: Tier;
-  usd_per_mtok: string;
+  beyond_knee: boolean;
+  /** What the dispatcher ranks by: an estimate, not a booked price. */
+  usd_per_mtok: number;
+  tokens_per_s: number | null;
   knee_tokens_per_s: number | null;
   cap_tokens_per_s: number | null;
+  cumulative_tokens_per_s: number | null;
 }
 
 export interface SupplyCurve {
   model: string;
   at: string;
   load_tokens_per_s: number;
-  price_usd_per_mtok: string | null;
+  price_usd_per_mtok: number | null;
+  prompt_tokens: number;
+  output_tokens: number;
   steps: SupplyStep[];
 }
 

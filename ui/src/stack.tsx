@@ -15,7 +15,7 @@ export function Stack(props: {
   layers: Layer[];
   xLabels: (width: number) => { at: number; label: string }[];  // `at` as a share of the width
   slot: (index: number) => string;
-  mark?: { value: number; label: string } | undefined;
+  mark?: { value: number; label: string; short: string } | undefined;
 }) {
   const { layers, mark } = props;
   const { ref, width } = useWidth();
@@ -63,7 +63,7 @@ export function Stack(props: {
             <g class="mark">
               <line x1={left} x2={right} y1={y(mark.value)} y2={y(mark.value)} />
               <text x={right} y={y(mark.value) - 6} text-anchor="end">
-                {mark.label}
+                {width < 520 ? mark.short : mark.label}
               </text>
             </g>
           )}

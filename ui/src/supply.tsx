@@ -1,35 +1,34 @@
 /** Merit order: what the next million tokens cost, destination after destination, at a given load. */
 import { useState } from "preact/hooks";
 import { MARGIN, XAxis, YAxis, ticks, useCursor, useWidth } from "./axes";
-import { compact } from "./format";
+import { compact, price } from "./format";
 import { Figure, Legend, PlainTable, Section, TierDot } from "./parts";
 import { TIERS, TIER_LABEL, type Report, type SupplyCurve, type SupplyStep } from "./report";
 
 interface Placed extends SupplyStep {
   from: number;
-  knee: number;
   to: number;
-  price: number;
-  open: boolean;
+  key: string;
 }
 
-/** Steps side by side. What has no limit gets a width that shows it goes on. */
+/** Steps side by side. What has no limit, or lies far past the load, gets a width that shows it goes on. */
 function place(curve: SupplyCurve): Placed[] {
-  const limit = (step: SupplyStep) => step.cap_tokens_per_s ?? Infinity;
-  const closed = curve.steps.map(limit).filter((cap) => cap <= curve.load_tokens_per_s * 20 || cap === 0);
-  const end = Math.max(curve.load_tokens_per_s * 1.25, closed.reduce((a, b) => a + b, 0) * 1.15, 1);
-  const opened = curve.steps.length - closed.length;
-  const room = Math.max(end - closed.reduce((a, b) => a + b, 0), end * 0.12 * opened);
-  let at = 0;
-  return curve.steps.map((step) => {
-    const open = !closed.includes(limit(step));
-    const width = open ? room / Math.max(1, opened) : limit(step);
-    const knee = open ? width : Math.min(width, step.knee_tokens_per_s ?? width);
-    const placed = { ...step, from: at, knee: at + knee, to: at + width, price: Number(step.usd_per_mtok), open };
-    at += width;
+  const enough = Math.max(curve.load_tokens_per_s * 2, 1);
+  let at = 0, finite = 0;
+  for (const step of curve.steps) {
+    if (step.tokens_per_s === null || finite > enough) break;
+    finite += Math.min(step.tokens_per_s, enough);
+  }
+  const stub = Math.max(finite, curve.load_tokens_per_s) * 0.14;
+  return curve.steps.map((step, i) => {
+    const room = at > enough ? stub : step.tokens_per_s === null ? Math.max(stub, curve.load_tokens_per_s * 1.15 - at) : Math.min(step.tokens_per_s, enough);
+    const placed = { ...step, from: at, to: at + room, key: `${i}` };
+    at = placed.to;
     return placed;
   });
 }
+
+const room = (tokens: number | null) => (tokens === null ? "no limit" : `${compact(tokens)} tok/s`);
 
 function StepChart({ curve }: { curve: SupplyCurve }) {
   const { ref, width } = useWidth();
@@ -37,8 +36,9 @@ function StepChart({ curve }: { curve: SupplyCurve }) {
   const height = 270;
   const left = MARGIN.left, right = width - MARGIN.right, top = 26, bottom = height - MARGIN.bottom;
   const end = steps[steps.length - 1]?.to ?? 1;
-  const prices = steps.map((step) => step.price);
-  const roof = Math.max(1e-9, ...prices) * 1.12;
+  const prices = steps.map((step) => step.usd_per_mtok);
+  const tops = steps.filter((step) => !step.beyond_knee).map((step) => step.usd_per_mtok);
+  const roof = Math.max(1e-9, ...tops, Math.min(Math.max(...prices), Math.max(0, ...tops) * 1.6)) * 1.12;  // past a knee the price may leave the picture
   const floor = Math.min(0, ...prices);
   const x = (value: number) => left + ((right - left) * value) / end;
   const y = (value: number) => bottom - ((bottom - top) * (value - floor)) / (roof - floor);
@@ -47,20 +47,20 @@ function StepChart({ curve }: { curve: SupplyCurve }) {
   const seen = at === null ? undefined : steps[at];
   const label =
     `Merit order of ${curve.model} at ${curve.at} load of ${compact(curve.load_tokens_per_s)} tokens per second: ` +
-    steps.map((step) => `${step.destination} at ${step.usd_per_mtok} USD per million tokens`).join(", ");
+    steps.map((step) => `${step.destination}${step.beyond_knee ? " past its knee" : ""} at ${price(step.usd_per_mtok)} per million tokens`).join(", ");
   return (
     <div class="chart" ref={ref}>
       {width > 0 && (
         <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label} {...handlers}>
           <YAxis values={ticks(floor, roof)} y={y} left={left} right={right} format={(v) => (roof < 10 ? `$${v.toFixed(roof < 0.2 ? 3 : 2)}` : `$${compact(v)}`)} />
           {steps.map((step) => {
-            const ground = y(0), edge = Math.min(y(step.price), ground - 2);
+            const ground = y(0), edge = Math.max(top, Math.min(y(step.usd_per_mtok), ground - 2));
+            const wide = x(step.to) - x(step.from);
             return (
-              <g key={step.destination} class={`step t-${step.tier}`}>
-                <rect x={x(step.from)} width={Math.max(1, x(step.knee) - x(step.from))} y={edge} height={ground - edge} class="below-knee" />
-                {step.to > step.knee && <rect x={x(step.knee)} width={x(step.to) - x(step.knee)} y={edge} height={ground - edge} class="past-knee" />}
-                <line x1={x(step.from)} x2={x(step.to)} y1={edge} y2={edge} class="price" />
-                {x(step.to) - x(step.from) > step.destination.length * 6.6 + 10 && (
+              <g key={step.key} class={`step t-${step.tier}`}>
+                <rect x={x(step.from)} width={Math.max(1, wide)} y={edge} height={ground - edge} class={step.beyond_knee ? "past-knee" : "below-knee"} />
+                <line x1={x(step.from)} x2={x(step.to)} y1={edge} y2={edge} class={step.beyond_knee ? "price past" : "price"} />
+                {!step.beyond_knee && wide > step.destination.length * 6.6 + 10 && (
                   <text x={x(step.from) + 5} y={edge - 6}>
                     {step.destination}
                   </text>
@@ -82,8 +82,8 @@ function StepChart({ curve }: { curve: SupplyCurve }) {
       <p class="readout" aria-live="polite">
         {seen ? (
           <>
-            <b>{seen.destination}</b> {TIER_LABEL[seen.tier]}, ${seen.usd_per_mtok} per Mtok
-            {seen.open ? ", no limit in sight" : `, knee ${compact(seen.knee_tokens_per_s ?? 0)}, cap ${compact(seen.cap_tokens_per_s ?? 0)} tok/s`}
+            <b>{seen.destination}</b> {TIER_LABEL[seen.tier]}
+            {seen.beyond_knee ? ", past its knee" : ""}, {price(seen.usd_per_mtok)} per Mtok, {room(seen.tokens_per_s)}
           </>
         ) : (
           <span>Width is capacity in tokens per second, height the price of the next million tokens; pale is past the knee.</span>
@@ -120,19 +120,23 @@ export function MeritOrder({ report }: { report: Report }) {
           <Figure
             key={`${curve.model} ${curve.at}`}
             title={`${curve.model} at ${curve.at} load`}
-            note={curve.price_usd_per_mtok !== null ? <>The next million tokens cost <b>${curve.price_usd_per_mtok}</b>.</> : "Nothing serves the next token at this load."}
+            note={curve.price_usd_per_mtok !== null ? <>Here the next million tokens cost <b>{price(curve.price_usd_per_mtok)}</b>.</> : "Nothing has room for the next token at this load."}
             legend={<Legend tiers={tiers} />}
             table={() => (
               <PlainTable
                 caption={`Supply curve of ${curve.model} at ${curve.at} load`}
-                words={[1]}
-                head={["Destination", "Tier", "USD per Mtok", "Knee, tok/s", "Cap, tok/s"]}
+                words={[1, 2, 3]}
+                head={["Destination", "Model", "Tier", "Part", "Per Mtok", "Width", "Knee", "Cap", "Up to"]}
                 rows={curve.steps.map((step) => [
                   step.destination,
+                  step.model,
                   <TierDot tier={step.tier} />,
-                  step.usd_per_mtok,
-                  step.knee_tokens_per_s === null ? "none" : compact(step.knee_tokens_per_s),
-                  step.cap_tokens_per_s === null ? "none" : compact(step.cap_tokens_per_s),
+                  step.beyond_knee ? "past the knee" : "to the knee",
+                  price(step.usd_per_mtok),
+                  room(step.tokens_per_s),
+                  room(step.knee_tokens_per_s),
+                  room(step.cap_tokens_per_s),
+                  room(step.cumulative_tokens_per_s),
                 ])}
               />
             )}

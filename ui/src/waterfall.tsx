@@ -41,6 +41,7 @@ function place(report: Report): Placed[] {
       add("cost", start, end - idle);
       add("idle", end - idle, end);
     }
+    if (!parts.length) parts.push({ kind: "nil", from: position(start), to: position(end) });
     const kind = bar.total ? "total" : amount > 0n ? "cost" : "saving";
     return { bar, kind, from: position(start), to: position(end), parts };
   });
