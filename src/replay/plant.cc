@@ -209,6 +209,7 @@ Plant::Event Plant::fire() {
   const std::size_t server = tree_.position();
   const Server::Event event = servers_[server].fire();
   touch(server);
+  if (event.kind == Server::Event::Kind::none) return {};
   const auto kind = event.kind == Server::Event::Kind::first_token ? Event::Kind::first_token : Event::Kind::finished;
   return {kind, event.flight, at(event.at), {}, 0};
 }
