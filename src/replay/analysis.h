@@ -90,7 +90,6 @@ struct Analysis {
   std::vector<KneePoint> knees;
   std::vector<std::string> assumptions;
   double sensitivity_sample = 1.0;  ///< share of the requests in the sensitivity runs
-  std::optional<Usd> sensitivity_base;
   std::vector<SensitivityRow> sensitivity;
   std::optional<BoundResult> bound;
   std::vector<LoadCurve> curves;

@@ -378,6 +378,9 @@ void Engine::complete(std::uint32_t number, Instant now, event::Outcome outcome,
   completed.observed_cost_nano = arrival.cost_nano;
   if (outcome == event::Outcome::served) {
     completed.offer = flight.offer;
+    if (options_.note_late_hits && !flight.blocks.empty() && flight.cached > 0 &&
+        (flight.dispatched > arrival.at || flight.attempts > 1))
+      late_hits_.push_back({arrival.row, flight.cached});
     const std::int64_t written = arrival.cache_write;
     completed.usage = Usage(Tokens{arrival.prompt - flight.cached - written}, Tokens{flight.cached},
                             Tokens{flight.output - arrival.reasoning});

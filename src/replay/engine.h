@@ -43,6 +43,14 @@ class Engine {
     std::string stream = "island";    ///< name of its random streams
     Duration patience{30 * kSecond};  ///< longest wait for capacity of a class without a deadline of its own
     bool learn_h0 = true;             ///< keep the shadow index of the all-API world
+    bool note_late_hits = false;      ///< keep late_hits()
+  };
+  /// Prompt tokens that a request found cached although it was sent later than it came, or more than once: its own
+  /// blocks, or those of requests behind it, may be among them.
+  struct LateHit {
+    std::int64_t row = 0;
+    std::int32_t cached = 0;
+    friend auto operator<=>(const LateHit&, const LateHit&) = default;
   };
   /// What the engine reports as it goes, in order of completion.
   struct Sink {
@@ -70,6 +78,7 @@ class Engine {
   [[nodiscard]] Instant last_completion() const { return last_completion_; }
   [[nodiscard]] std::uint64_t spilled() const { return spilled_; }
   [[nodiscard]] std::uint64_t retried() const { return retried_; }
+  [[nodiscard]] const std::vector<LateHit>& late_hits() const { return late_hits_; }
   [[nodiscard]] const UnitStates& units() const { return *units_; }
   [[nodiscard]] double used_share(DestinationId destination) { return plant_->used_share(now_, destination); }
   [[nodiscard]] const Belief& belief() const { return belief_; }
@@ -124,6 +133,7 @@ class Engine {
   std::vector<std::uint32_t> free_;
   std::deque<std::uint32_t> waiting_;
   std::vector<double> loads_;
+  std::vector<LateHit> late_hits_;
   std::vector<double> knee_priors_;  ///< by class, then offer
   Instant now_{}, started_{}, last_completion_{}, next_retry_ = Instant::max();
   bool running_ = false;

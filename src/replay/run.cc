@@ -54,6 +54,8 @@ class Island {
     engine.belief = options.belief;
     engine.seed = options.seed;
     engine.stream = "island/" + std::to_string(number);
+    engine.note_late_hits = options.facts;
+    facts_.longest.resize(fleet.fleet().slo_classes.size());
     ours_.emplace(
         fleet, engine,
         Engine::Sink{
@@ -62,6 +64,7 @@ class Island {
     if (options.compare_status_quo) {
       engine.dispatching = Dispatching::status_quo;
       engine.learn_h0 = false;
+      engine.note_late_hits = false;
       theirs_.emplace(fleet, engine,
                       Engine::Sink{[this](const Settled& s) {
                                      status_quo_served += s.completed.outcome == event::Outcome::served ? 1 : 0;
@@ -112,6 +115,7 @@ class Island {
   [[nodiscard]] Engine& engine() { return *ours_; }
   [[nodiscard]] Ledger& ledger() { return ledger_; }
   [[nodiscard]] const Series& series() const { return series_; }
+  [[nodiscard]] const RunFacts& facts() const { return facts_; }
   std::uint64_t evictions = 0, unit_changes = 0, status_quo_served = 0, status_quo_slo_met = 0;
   std::int64_t gpu_milliseconds = 0;
 
@@ -143,11 +147,27 @@ class Island {
     } else if (s.completed.outcome == event::Outcome::not_served) {
       ++bucket.not_served;
     }
+    if (options_->facts) note(s);
     if (options_->each) options_->each(s);
   }
   void changed(const event::UnitsChanged& change) {
     ++unit_changes;
     if (change.cause == "eviction" && change.after < change.before) ++evictions;
+    if (options_->facts) facts_.units.push_back(change);
+  }
+  void note(const Settled& s) {
+    if (s.completed.outcome == event::Outcome::served) {
+      Duration& longest = facts_.longest[s.admitted.slo.value];
+      longest = std::max(longest, s.completed.at - s.admitted.at);
+    }
+    if (!s.ran() || s.excluded != Reason::none) {
+      facts_.left_out.push_back(s.admitted.row);
+      return;
+    }
+    ++facts_.requests;
+    facts_.baseline += s.chain.c[0];
+    facts_.uncached += s.uncached_baseline;
+    facts_.actual += s.chain.c[4];
   }
 
   const Snapshot* fleet_;
@@ -155,9 +175,31 @@ class Island {
   Ledger ledger_;
   Series series_;
   Pairing pairing_;
+  RunFacts facts_;
   std::optional<Engine> ours_, theirs_;
   std::vector<Demand> batch_;
 };
+
+/// Adds an island's facts; sorted by the caller at the end.
+void add(RunFacts& all, const RunFacts& more, const std::vector<Engine::LateHit>& late) {
+  all.left_out.insert(all.left_out.end(), more.left_out.begin(), more.left_out.end());
+  all.late_hits.insert(all.late_hits.end(), late.begin(), late.end());
+  all.units.insert(all.units.end(), more.units.begin(), more.units.end());
+  all.longest.resize(more.longest.size());
+  for (std::size_t i = 0; i < more.longest.size(); ++i) all.longest[i] = std::max(all.longest[i], more.longest[i]);
+  all.baseline += more.baseline;
+  all.uncached += more.uncached;
+  all.actual += more.actual;
+  all.requests += more.requests;
+}
+
+void sort(RunFacts& facts) {
+  std::sort(facts.left_out.begin(), facts.left_out.end());
+  std::sort(facts.late_hits.begin(), facts.late_hits.end());
+  std::stable_sort(facts.units.begin(), facts.units.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.destination, a.at) < std::pair(b.destination, b.at);
+  });
+}
 
 /// Lets every island work off its batch, on as many threads as asked; which thread takes which island changes no
 /// result.
@@ -253,6 +295,12 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
       return std::move(closed).error();
     result.status_quo_served += island.status_quo_served;
     result.status_quo_slo_met += island.status_quo_slo_met;
+    if (options.facts) {
+      // Every engine starts all units; what counts is the island that owns the destination.
+      RunFacts facts = island.facts();
+      std::erase_if(facts.units, [&](const auto& c) { return map.of_destination[c.destination.value] != i; });
+      add(result.facts, facts, island.engine().late_hits());
+    }
     result.evictions += island.evictions;
     result.unit_changes += island.unit_changes;
     result.gpu_milliseconds += island.gpu_milliseconds;
@@ -266,6 +314,7 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
                                 island.engine().belief().knee(OfferId{o}, SloId{s})});
     }
   }
+  sort(result.facts);
   Ledger& first = islands[0]->ledger();
   for (std::uint32_t i = 1; i < map.count; ++i) first.merge(islands[i]->ledger());
   Series series = islands[0]->series();

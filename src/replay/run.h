@@ -21,9 +21,20 @@ struct RunOptions {
   Plant::Options plant;
   Belief::Options belief;
   Engine::Witness witness;
+  bool facts = false;                        ///< fill RunResult::facts
   std::function<bool(const Arrival&)> keep;  ///< empty = all
   std::function<void(const Settled&)> each;  ///< empty = none; called from one thread only
   std::function<void(double, std::uint64_t)> progress;
+};
+
+/// What a bound has to know of the run that it bounds. Sorted, so that the same run gives the same bytes.
+struct RunFacts {
+  std::vector<std::int64_t> left_out;      ///< rows not served, or served without a price
+  std::vector<Engine::LateHit> late_hits;  ///< by row
+  std::vector<event::UnitsChanged> units;  ///< by destination, then time
+  std::vector<Duration> longest;           ///< by SLO class: from arrival to the last token, of served requests
+  Usd baseline{}, uncached{}, actual{};    ///< C0 (h0 as it was, h0 = 0) and C4 of the rest
+  std::uint64_t requests = 0;              ///< of the rest
 };
 
 struct RunResult {
@@ -38,6 +49,7 @@ struct RunResult {
   std::uint64_t status_quo_served = 0, status_quo_slo_met = 0;
   Instant first{}, last{};
   std::uint32_t islands = 0;
+  RunFacts facts;
 };
 
 /// @return as analyze()
