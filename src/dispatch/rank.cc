@@ -22,7 +22,13 @@ double scarce_use(const Columns& c, const Ask& ask, std::size_t i) {
   if (resource == Resource::kv) amount = ask.tokens;
   if (resource == Resource::tokens)
     amount = uncached + c.meter_cached[i] * cached + c.meter_output[i] * ask.output_mean;
-  return c.per_unit[c.scarce[i]][i] * amount;
+  // Idle capacity is held back for nobody: what runs now is gone within its residence, long before lambda's next period.
+  // Half of the price's range of use is free, and from 0.9 of the knee on it counts in full.
+  const bool queues = c.scarce[i] < kQueueing;
+  const double knee = !queues ? 1.0 : c.knee[i] < c.knee_of_class[i] ? c.knee[i] : c.knee_of_class[i];
+  double tightness = (c.use[c.scarce[i]][i] / knee - 0.5) / 0.4;
+  tightness = tightness < 0.0 ? 0.0 : tightness > 1.0 ? 1.0 : tightness;
+  return c.per_unit[c.scarce[i]][i] * amount * tightness;
 }
 
 using Counts = std::array<std::uint32_t, kExclusions>;
