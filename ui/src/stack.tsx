@@ -55,7 +55,7 @@ export function Stack(props: {
         <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={props.label} {...handlers}>
           <YAxis values={ticks(0, roof)} y={y} left={left} right={right} format={compact} />
           {areas.map((area) => (
-            <path key={area.tier} d={area.path} class={`area t-${area.tier}`} />
+            <path key={area.tier} d={area.path} class={`area t-${area.tier}`} stroke-width={(right - left) / n < 3 ? 0 : 0.6} />
           ))}
           <line x1={left} x2={right} y1={bottom} y2={bottom} class="base" />
           <XAxis labels={props.xLabels(right - left).map((t) => ({ x: left + t.at * (right - left), label: t.label }))} bottom={bottom} right={right} />

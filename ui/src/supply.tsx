@@ -11,18 +11,21 @@ interface Placed extends SupplyStep {
   key: string;
 }
 
-/** Steps side by side. What has no limit, or lies far past the load, gets a width that shows it goes on. */
-function place(curve: SupplyCurve): Placed[] {
-  const enough = Math.max(curve.load_tokens_per_s * 2, 1);
-  let at = 0, finite = 0;
-  for (const step of curve.steps) {
-    if (step.tokens_per_s === null || finite > enough) break;
-    finite += Math.min(step.tokens_per_s, enough);
-  }
-  const stub = Math.max(finite, curve.load_tokens_per_s) * 0.14;
+/** How far to the right a model's charts are worth drawing: past its loads and past what is paid for anyway. */
+function reach(curves: SupplyCurve[]): number {
+  const committed = (curve: SupplyCurve) => curve.steps.reduce((sum, step) => (step.tier === "payg" ? sum : sum + (step.tokens_per_s ?? 0)), 0);
+  const widest = (curve: SupplyCurve) => Math.max(0, ...curve.steps.map((step) => step.tokens_per_s ?? 0));
+  const far = Math.max(...curves.map((curve) => Math.max(curve.load_tokens_per_s * 1.4, committed(curve) * 1.2)));
+  return far > 0 ? far : Math.max(1, ...curves.map(widest));
+}
+
+/** Steps side by side; those without a limit, and those out of reach, are stubs that show there is more. */
+function place(curve: SupplyCurve, far: number): Placed[] {
+  const stub = far * 0.1;
+  let at = 0;
   return curve.steps.map((step, i) => {
-    const room = at > enough ? stub : step.tokens_per_s === null ? Math.max(stub, curve.load_tokens_per_s * 1.15 - at) : Math.min(step.tokens_per_s, enough);
-    const placed = { ...step, from: at, to: at + room, key: `${i}` };
+    const left = Math.max(stub, far - at);
+    const placed = { ...step, from: at, to: at + Math.min(step.tokens_per_s ?? left, left), key: `${i}` };
     at = placed.to;
     return placed;
   });
@@ -30,9 +33,9 @@ function place(curve: SupplyCurve): Placed[] {
 
 const room = (tokens: number | null) => (tokens === null ? "no limit" : `${compact(tokens)} tok/s`);
 
-function StepChart({ curve }: { curve: SupplyCurve }) {
+function StepChart({ curve, far }: { curve: SupplyCurve; far: number }) {
   const { ref, width } = useWidth();
-  const steps = place(curve);
+  const steps = place(curve, far);
   const height = 270;
   const left = MARGIN.left, right = width - MARGIN.right, top = 26, bottom = height - MARGIN.bottom;
   const end = steps[steps.length - 1]?.to ?? 1;
@@ -141,7 +144,7 @@ export function MeritOrder({ report }: { report: Report }) {
               />
             )}
           >
-            <StepChart curve={curve} />
+            <StepChart curve={curve} far={reach(shown)} />
           </Figure>
         ))}
       </div>
