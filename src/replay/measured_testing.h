@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <queue>
 #include <sstream>

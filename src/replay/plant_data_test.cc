@@ -91,7 +91,7 @@ TEST(PlantData, agrees_with_single_requests_of_two_runs) {
     for (std::size_t i = 0; i < real.size(); ++i) {
       const double error_ttft = std::abs(plant[i].ttft() / real[i].ttft() - 1.0);
       const double error_tpot = std::abs(plant[i].tpot() / real[i].tpot() - 1.0);
-      below += below_knee(real[i]) ? 1 : 0;
+      below += below_knee(real[i]) ? 1U : 0U;
       if (below_knee(real[i]) && i % 2 == 1) ttft.push_back(error_ttft);  // the even ones gave `outside`
       if (below_knee(real[i])) tpot.push_back(error_tpot);
       ttft_all.push_back(error_ttft);
