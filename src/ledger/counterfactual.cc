@@ -7,6 +7,11 @@
 namespace ace {
 namespace {
 
+/// Refused before any work was done on it.
+bool turned_away(Rejection why) {
+  return why == Rejection::throttled || why == Rejection::overloaded || why == Rejection::refused;
+}
+
 bool only_for_deferrable(ServiceTier service) { return service == ServiceTier::batch || service == ServiceTier::flex; }
 
 }  // namespace
@@ -208,6 +213,8 @@ Settler::Bill Settler::bill(std::span<const event::Attempted> attempts, Settled&
   for (const event::Attempted& attempt : attempts) {
     const OfferId billed_as = attempt.billed_as.valid() ? attempt.billed_as : attempt.offer;
     const Result<Usd> cost = snapshot_->price(billed_as, attempt.billed, attempt.energy_hour);
+    // A fast rejection that another answered is spill: nobody worked on it, so it is no retry.
+    s.spilled = s.spilled || (ran && !attempt.answered && turned_away(attempt.rejection));
     if (!cost) {
       bill.priced = false;
     } else if (ran && attempt.answered && !answered) {
@@ -215,7 +222,7 @@ Settler::Bill Settler::bill(std::span<const event::Attempted> attempts, Settled&
       bill.answer = *cost;
       s.billed_as = billed_as;
       s.native_spill = billed_as != attempt.offer;
-      s.spilled = s.native_spill || attempt.offer != s.decided.decision.chosen;
+      s.spilled = s.spilled || s.native_spill || attempt.offer != s.decided.decision.chosen;
     } else {
       bill.failed += *cost;
     }
@@ -228,7 +235,7 @@ Settler::Bill Settler::bill(std::span<const event::Attempted> attempts, Settled&
   bill.priced = bill.priced && cost.has_value();
   bill.answer = cost.value_or(Usd{});
   s.billed_as = completed.offer;
-  s.spilled = completed.offer != s.decided.decision.chosen;
+  s.spilled = s.spilled || completed.offer != s.decided.decision.chosen;
   return bill;
 }
 

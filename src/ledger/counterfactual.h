@@ -73,7 +73,7 @@ struct Settled {
   std::uint32_t attempts = 0;
   ModelId used;               ///< model that answered; the requested one where none did
   OfferId billed_as;          ///< what the answering attempt was billed as: its offer, or where it spilled natively
-  bool spilled = false;       ///< answered elsewhere than decided, or spilled natively
+  bool spilled = false;       ///< turned away somewhere and answered elsewhere, or spilled natively
   bool native_spill = false;  ///< the provider itself sent it to another deployment
   bool unattributed = false;  ///< the model used has no PAYG price: C1 - C4 belongs to no lever
   [[nodiscard]] bool answered() const { return completed.outcome != event::Outcome::not_served; }

@@ -111,6 +111,25 @@ TEST(Settle, follows_the_outcome_table) {
   }
 }
 
+TEST(Settle, tells_a_spill_from_a_retry) {
+  const World w;
+  const auto first_try = [&](Rejection why) {
+    Events e(w, kAlt);
+    e.failed(kApi, kLarge, {});
+    e.attempts.front().rejection = why;
+    return e.settled();
+  };
+  EXPECT_TRUE(first_try(Rejection::throttled).spilled);
+  EXPECT_TRUE(first_try(Rejection::overloaded).spilled);
+  EXPECT_TRUE(first_try(Rejection::refused).spilled);
+  EXPECT_FALSE(first_try(Rejection::failed).spilled) << "it may have been worked on: a retry";
+  EXPECT_EQ(first_try(Rejection::failed).attempts, 2U);
+  EXPECT_FALSE(Events(w, kAlt).settled().spilled);
+  EXPECT_TRUE(
+      Events(w, kPtu).with([&](Events& e) { e.attempts.back().billed_as = w.offer(kApi, kLarge); }).settled().spilled);
+  EXPECT_FALSE(Events(w, kApi).failed(kApi, kLarge, {}).refused().settled().spilled) << "nobody answered";
+}
+
 TEST(Settle, leaves_what_no_lever_explains_unattributed) {
   const World w;
   const Chain chain = Events(w, kGpu, kLarge, kBare, text(1000, 0, 100)).settled().chain;

@@ -196,7 +196,6 @@ void Engine::failed_attempt(std::uint32_t number, Instant now, Rejection why, bo
                              Usage(Tokens{0}, Tokens{0}, Tokens{eviction ? produced : 0}), flight.demand.arrival.at,
                              flight.billed_as});
   flight.attempted.push_back(flight.offer);
-  ++retried_;
   const Policies& policies = fleet_->fleet().policies;
   const bool allowed = flight.attempts < policies.attempts_max && (eviction || belief_.may_retry(now));
   if (!allowed) {
@@ -325,7 +324,6 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
     flight.failures.push_back(
         {flight.decided.id, decision.chosen, now, now, false, answer.why, false, Usage{}, arrival.at, decision.chosen});
     flight.attempted.push_back(decision.chosen);
-    ++spilled_;
     if (flight.attempts >= policies.attempts_max) {
       flight.attempts = 0;
       flight.attempted.clear();

@@ -76,8 +76,6 @@ class Engine {
 
   [[nodiscard]] Instant started() const { return started_; }
   [[nodiscard]] Instant last_completion() const { return last_completion_; }
-  [[nodiscard]] std::uint64_t spilled() const { return spilled_; }
-  [[nodiscard]] std::uint64_t retried() const { return retried_; }
   [[nodiscard]] const std::vector<LateHit>& late_hits() const { return late_hits_; }
   [[nodiscard]] const UnitStates& units() const { return *units_; }
   [[nodiscard]] double used_share(DestinationId destination) { return plant_->used_share(now_, destination); }
@@ -138,7 +136,6 @@ class Engine {
   Instant now_{}, started_{}, last_completion_{}, next_retry_ = Instant::max();
   bool running_ = false;
   std::size_t turn_ = 0;  ///< of round robin
-  std::uint64_t spilled_ = 0, retried_ = 0;
 };
 
 }  // namespace ace

@@ -323,10 +323,6 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
   std::vector<std::string> names;
   for (std::uint32_t t = 0; t < source.tenants().size(); ++t) names.push_back(source.tenants()[t]);
   result.statement = first.close(names);
-  for (auto& island : islands) {
-    result.statement.spilled += island->engine().spilled();
-    result.statement.retried += island->engine().retried();
-  }
   return result;
 }
 
