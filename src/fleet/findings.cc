@@ -7,6 +7,8 @@
 #include <array>
 #include <set>
 
+#include "core/text.h"
+
 namespace ace::fleet_file {
 namespace {
 
@@ -16,24 +18,6 @@ std::string lowered(std::string_view s) {
   std::string out(s);
   std::transform(out.begin(), out.end(), out.begin(), lower);
   return out;
-}
-
-/// Edits between two words: insert, delete, replace, swap of neighbours (optimal string alignment), case ignored.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Three rows of the table are enough, and words are at most 64 characters.
-  std::array<std::array<std::size_t, 65>, 3> d{};
-  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    auto &row = d[i % 3], &above = d[(i - 1) % 3], &two_above = d[(i + 1) % 3];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1;
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + change});
-      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
-        row[j] = std::min(row[j], two_above[j - 2] + 1);
-    }
-  }
-  return d[a.size() % 3][b.size()];
 }
 
 bool is_word(char c) {
@@ -76,9 +60,7 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
   if (const auto near = nearest(word, known)) return fmt::format("did you mean \"{}\"?", *near);
   if (known.empty()) return "";
-  const std::size_t shown = std::min<std::size_t>(known.size(), 12);
-  return fmt::format("known: {}{}", fmt::join(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                     shown < known.size() ? fmt::format(" and {} more", known.size() - shown) : "");
+  return "known: " + listed(known, 12);
 }
 
 std::string without_secrets(std::string_view line) {
@@ -244,11 +226,11 @@ std::optional<Duration> Findings::duration(const Place& at, Duration low, Durati
 }
 
 std::optional<std::size_t> Findings::word(const Place& at, const std::vector<std::string>& words) {
-  if (!scalar(at, fmt::format("one of {}", fmt::join(words, ", ")))) return std::nullopt;
+  if (!scalar(at, fmt::format("one of {}", listed(words)))) return std::nullopt;
   for (std::size_t i = 0; i < words.size(); ++i)
     if (at.text() == words[i]) return i;
   const auto near = nearest(at.text(), words);
-  mistake(at, fmt::format("expected one of {}, got \"{}\"", fmt::join(words, ", "), short_text(at.text())),
+  mistake(at, fmt::format("expected one of {}, got \"{}\"", listed(words), short_text(at.text())),
           near ? fmt::format("did you mean \"{}\"?", *near) : "");
   return std::nullopt;
 }

@@ -8,36 +8,11 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "core/text.h"
 #include "trace/profile.h"
 
 namespace ace {
 namespace {
-
-/// The items as text, with commas (not fmt::join: GCC 12 sees an overflow in it at -O3 that is not there).
-template <class Items>
-std::string listed(const Items& items) {
-  std::string out;
-  for (const auto& item : items) {
-    if (!out.empty()) out += ", ";
-    out += fmt::format("{}", item);
-  }
-  return out;
-}
-
-std::size_t edits_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-    }
-  }
-  return row.back();
-}
 
 std::optional<double> number_of(std::string_view text) {
   double value = 0.0;
@@ -106,9 +81,9 @@ class Reader {
         field(key, entry.second);
       } else {
         const auto near = std::min_element(known.begin(), known.end(), [&](std::string_view a, std::string_view b) {
-          return edits_between(a, key) < edits_between(b, key);
+          return edit_distance(a, key) < edit_distance(b, key);
         });
-        fault(entry.first, edits_between(*near, key) <= 2
+        fault(entry.first, edit_distance(*near, key) <= 2
                                ? fmt::format("unknown key {:?}; did you mean {:?}?", key, *near)
                                : fmt::format("unknown key {:?}; known here: {}", key, listed(known)));
       }
