@@ -2,7 +2,7 @@
 import { attainment, count, duration, moment, percent, reason } from "./format";
 import { nano } from "./money";
 import { Fact, Money, PlainTable, Section } from "./parts";
-import type { Report } from "./report";
+import type { Baseline, Report } from "./report";
 
 export function Coverage({ report }: { report: Report }) {
   const { coverage, window } = report;
@@ -47,6 +47,10 @@ export function Coverage({ report }: { report: Report }) {
   );
 }
 
+/** What a baseline is and, where it was replayed, how well it served. */
+const replayed = (b: Baseline): string =>
+  b.slo_share === undefined ? b.meaning : `${b.meaning}; it serves ${attainment(b.served_share)} of requests and meets the SLO of ${attainment(b.slo_share)} of those`;
+
 export function Headline({ report }: { report: Report }) {
   const h = report.headline;
   const other =
@@ -76,7 +80,7 @@ export function Headline({ report }: { report: Report }) {
               <b>{percent(other.counted_saving_share)}</b> of the <b>{other.baseline}</b> baseline
               {other.fixed_cost_on_both_sides ? ", the same fixed cost on both sides" : ", fully loaded"}
             </p>
-            <p class="meaning">{other.meaning}</p>
+            <p class="meaning">{replayed(other)}</p>
           </div>
         )}
       </div>
@@ -130,8 +134,7 @@ export function Headline({ report }: { report: Report }) {
           <Money usd={b.counted_saving_usd} />,
           percent(b.counted_saving_share),
           <small class="meaning">
-            {b.meaning}
-            {b.slo_share !== undefined && `; it serves ${attainment(b.served_share)} and meets the SLO of ${attainment(b.slo_share)} of them`}
+            {replayed(b)}
           </small>,
         ])}
       />

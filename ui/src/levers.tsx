@@ -2,7 +2,7 @@
 import { words } from "./format";
 import { nano, position } from "./money";
 import { Money, Section } from "./parts";
-import type { Lever, Report } from "./report";
+import { decomposed, type Lever, type Report } from "./report";
 
 /** The span over the 24 orders as a line, Shapley's value as a dot on it, the chain's claim as a tick. */
 function Range({ lever, low, high }: { lever: Lever; low: number; high: number }) {
@@ -29,7 +29,7 @@ export function Levers({ report }: { report: Report }) {
     <Section
       id="levers"
       title="The four levers"
-      lead="Before fixed cost. The chain’s split is the claim; Shapley’s value and the range over all 24 orders stand beside it, to show how far the order matters."
+      lead={`Against the ${decomposed(report)} baseline, before fixed cost. The chain’s split is the claim; Shapley’s value and the range over all 24 orders stand beside it, to show how far the order matters.`}
     >
       <div class="scroll" tabIndex={0} role="region" aria-label={label}>
         <table class="levers">

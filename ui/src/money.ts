@@ -39,22 +39,5 @@ export function display(amount: bigint): string {
   return `${sign}${group((cents / 100n).toString())}.${(cents % 100n).toString().padStart(2, "0")}`;
 }
 
-/** For an axis or a tight label only: three significant digits with k, M, B. */
-export function short(amount: bigint): string {
-  const sign = amount < 0n ? "\u2212$" : "$";
-  const magnitude = amount < 0n ? -amount : amount;
-  for (const [unit, letter] of [[1_000_000_000n, "B"], [1_000_000n, "M"], [1_000n, "k"]] as const) {
-    const scaled = unit * 1_000_000_000n;
-    if (magnitude >= scaled) {
-      const hundredths = (magnitude * 100n + scaled / 2n) / scaled;
-      const whole = (hundredths / 100n).toString();
-      const places = Math.max(0, 3 - whole.length);
-      const fraction = (hundredths % 100n).toString().padStart(2, "0").slice(0, places).replace(/0+$/, "");
-      return `${sign}${whole}${fraction ? "." + fraction : ""}${letter}`;
-    }
-  }
-  return display(amount).replace(/\.00$/, "");
-}
-
 /** Where on a chart an amount lies. A length in pixels, never printed. */
 export const position = (amount: bigint): number => Number(amount) / 1e9;

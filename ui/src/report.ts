@@ -222,6 +222,10 @@ export interface Report {
   assumptions: string[];
 }
 
+/** The baseline that levers and waterfall decompose; against the others the saving is one amount. */
+export const decomposed = (report: Report): string =>
+  report.headline.baseline === "all-payg-uncached" ? report.headline.baseline : "all-payg";
+
 /** Reads the one data block of the page. @returns a sentence where there is no report this page can show. */
 export function read(document: Document): Report | string {
   let data: unknown;

@@ -2,7 +2,7 @@
 import { words } from "./format";
 import { nano, position } from "./money";
 import { Figure, Money, PlainTable, Section } from "./parts";
-import type { Bar, Report } from "./report";
+import { decomposed, type Bar, type Report } from "./report";
 
 /** One bar as shares of the picture: everything it spans, and the parts it is made of. */
 interface Placed {
@@ -65,9 +65,10 @@ export function Waterfall({ report }: { report: Report }) {
   const share = (value: number) => ((value - low) / (high - low)) * 100;
   const box = (a: number, b: number) => `--a:${share(Math.min(a, b)).toFixed(3)}%;--s:${Math.abs(share(b) - share(a)).toFixed(3)}%`;
   return (
-    <Section id="waterfall" title="From the baseline to what it cost" lead="Each lever's claim, lever by lever. Solid counts; hatched is claimed but disallowed by a gate.">
+    <Section id="waterfall" title="From the baseline to what it cost" lead={`Against the ${decomposed(report)} baseline, lever by lever. Solid counts; hatched is claimed but disallowed by a gate.`}>
       <Figure
         title="Savings waterfall"
+        note={report.coverage.excluded.length > 0 && "Excluded requests are in it: their cost stands in baseline and actual alike."}
         legend={
           <ul class="legend">
             <li><i class="dot w-total" aria-hidden="true" /> total</li>
