@@ -57,7 +57,9 @@ void add_reading_arguments(CLI::App& command, ReplayArguments& a) {
   command.add_option("--delimiter", a.delimiter, "of generic CSV")->capture_default_str();
   command.add_option("--tz", a.tz, "time zone of times without one, in generic files")->type_name("ZONE");
   command.add_flag("--sort", a.sort, "rows may go back in time");
-  command.add_option("--on-bad-row", a.on_bad_row, "fail or skip (counted and listed)")->capture_default_str();
+  command.add_option("--on-bad-row", a.on_bad_row, "fail, or skip: counted and listed")
+      ->check(CLI::IsMember({"fail", "skip"}))
+      ->capture_default_str();
   command
       .add_option("--salt-file", a.salt_file, "key for pseudonyms of undeclared names; random for this run if absent")
       ->type_name("FILE");
@@ -71,13 +73,20 @@ void add_reading_arguments(CLI::App& command, ReplayArguments& a) {
 void add_replay_arguments(CLI::App& command, ReplayArguments& a) {
   command.add_option("trace", a.trace, "request log: a file (plain, .gz, .zst) or - for standard input")->required();
   add_reading_arguments(command, a);
-  command.add_option("--baseline", a.baseline, "all-payg, status-quo, round-robin or all-payg-uncached")
+  command.add_option("--baseline", a.baseline, "what the headline compares with")
+      ->check(CLI::IsMember({"all-payg", "status-quo", "round-robin", "all-payg-uncached"}))
       ->capture_default_str();
   command.add_option("--seed", a.seed, "seed of every random draw")->capture_default_str();
   command.add_flag("--bound", a.bound, "also compute how much any dispatch, and any plan, could have saved");
-  command.add_option("--sensitivity", a.sensitivity, "sample, full or off")->capture_default_str();
-  command.add_option("--settlement", a.settlement, "pooled, clearing or as-dispatched")->capture_default_str();
-  command.add_option("--idle", a.idle, "by-usage, by-reservation, even or keep-idle")->capture_default_str();
+  command.add_option("--sensitivity", a.sensitivity, "replays with other prices, demand and fleets")
+      ->check(CLI::IsMember({"sample", "full", "off"}))
+      ->capture_default_str();
+  command.add_option("--settlement", a.settlement, "what a cell's requests are charged")
+      ->check(CLI::IsMember({"pooled", "clearing", "as-dispatched"}))
+      ->capture_default_str();
+  command.add_option("--idle", a.idle, "who pays for idle capacity")
+      ->check(CLI::IsMember({"by-usage", "by-reservation", "even", "keep-idle"}))
+      ->capture_default_str();
 }
 
 Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& context) {
