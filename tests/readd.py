@@ -198,17 +198,23 @@ def readd(rows, report):
     check.equal("fixed_usd", nano(head["fixed_usd"]), fixed)
     check.equal("actual_marginal_usd", nano(head["actual_marginal_usd"]), actual)
     check.equal("actual_fully_loaded_usd", nano(head["actual_fully_loaded_usd"]), actual + fixed)
-    check.equal("disallowed_usd", nano(head["disallowed_usd"]), sum(disallowed))
-    check.equal("counted_marginal_saving_usd", nano(head["counted_marginal_saving_usd"]), sum(counted))
     check.equal("claimed = counted + disallowed", sum(claimed), sum(counted) + sum(disallowed))
-    greenfield = next(b for b in report["baselines"] if b["baseline"] == "all-payg")
-    check.equal("baselines/all-payg baseline", nano(greenfield["baseline_usd"]), denominator)
-    check.equal("baselines/all-payg claimed", nano(greenfield["claimed_saving_usd"]), sum(claimed) - fixed)
-    check.equal("baselines/all-payg counted", nano(greenfield["counted_saving_usd"]), sum(counted) - fixed)
-    if head["baseline"] in ("all-payg", "all-payg-uncached"):
-        check.equal("baseline_usd", nano(head["baseline_usd"]), denominator)
-        check.equal("claimed_saving_usd", nano(head["claimed_saving_usd"]), sum(claimed) - fixed)
-        check.equal("counted_saving_usd", nano(head["counted_saving_usd"]), sum(counted) - fixed)
+    # The rows start from the baseline that the levers decompose: all-payg, unless the headline's is its uncached form.
+    decomposed = head["baseline"] if head["baseline"] == "all-payg-uncached" else "all-payg"
+    line = next(b for b in report["baselines"] if b["baseline"] == decomposed)
+    check.equal(f"{decomposed}: baseline", nano(line["baseline_usd"]), denominator)
+    check.equal(f"{decomposed}: claimed", nano(line["claimed_saving_usd"]), sum(claimed) - fixed)
+    check.equal(f"{decomposed}: counted", nano(line["counted_saving_usd"]), sum(counted) - fixed)
+    if head["baseline"] == decomposed:
+        check.equal("disallowed_usd", nano(head["disallowed_usd"]), sum(disallowed))
+        check.equal("counted_marginal_saving_usd", nano(head["counted_marginal_saving_usd"]), sum(counted))
+    claimed_head, counted_head = (nano(head[f"{what}_saving_usd"]) for what in ("claimed", "counted"))
+    check.equal("headline: claimed - disallowed = counted", claimed_head - nano(head["disallowed_usd"]), counted_head)
+    if all(c.answered and c.excluded == "none" for c in claims):
+        check.equal("headline: baseline - actual = claimed", nano(head["baseline_usd"]) - actual - fixed, claimed_head)
+    line = next(b for b in report["baselines"] if b["baseline"] == head["baseline"])
+    for name in ("baseline_usd", "claimed_saving_usd", "counted_saving_usd", "counted_saving_share"):
+        check.equal(f"headline and its line among the baselines: {name}", head[name], line[name])
 
     # ---- Gates.
     check.equal("gates/cells", report["gates"]["cells"], len(gates))
@@ -254,7 +260,7 @@ def readd(rows, report):
     adjusted = sum(nano(line["usd"]) for line in report["settlement"]["adjustments"])
     check.equal("chargeback and adjustments", charged + adjusted, actual + fixed)
     marginal = sum(nano(amount) for series in report["series"]["marginal_usd"] for amount in series)
-    check.equal("series: marginal of all destinations", marginal, sum(c.c4 for c, r in zip(claims, rows) if c.answered and r["destination"]))
+    check.equal("series: marginal of all destinations", marginal, sum(c.c4 for c, r in zip(claims, rows) if r["outcome"] == "served"))
     check.equal("series: arrivals", sum(report["series"]["arrived"]), len(rows))
     return check.differences, check.compared
 

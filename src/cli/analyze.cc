@@ -54,7 +54,9 @@ Result<void> write_requests(const std::string& path, const Prepared& prepared, c
   AnalyzeOptions options = prepared.options;
   options.bound = false;
   options.sensitivity = SensitivityMode::off;
-  options.each = [&](const Settled& s) {
+  options.each = [&](const Settled& settled) {
+    // The rows add up to the report, so they start from the baseline that it decomposes.
+    const Settled s = options.baseline == BaselineKind::all_payg_uncached ? against_uncached(settled) : settled;
     file.row(s, analysis.statement.gate_of(hour_of(s.admitted.at), s.admitted.tenant, s.admitted.requested), names);
   };
   if (Result<void> again = prepared.source->rewind(); !again) return std::move(again).error().with("reading the trace again for --requests");

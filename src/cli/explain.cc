@@ -97,7 +97,8 @@ Result<void> run_explain(const Arguments& arguments, Context& context) {
   p.options.sensitivity = SensitivityMode::off;
   p.options.bound = false;
   p.options.each = [&](const Settled& s) {
-    if (wanted ? s.admitted.id == *wanted : s.admitted.row == arguments.row) seen.settled = s;
+    if (wanted ? s.admitted.id == *wanted : s.admitted.row == arguments.row)
+      seen.settled = p.options.baseline == BaselineKind::all_payg_uncached ? against_uncached(s) : s;
   };
   if (wanted) {  // ids are drawn as requests arrive: the first pass finds the row
     Result<Analysis> first = analyze(p.snapshot, *p.source, p.options);

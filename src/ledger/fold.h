@@ -38,7 +38,8 @@ struct Slot {
   std::uint64_t requests = 0, served = 0, slo_met = 0, gated_requests = 0;
   Usd baseline{}, actual{};
   Levers claimed, withheld, gated;
-  One other, cheapest, assumed;  ///< assumed: requests whose default price nobody contracted
+  One other, cheapest, assumed;     ///< assumed: requests whose default price nobody contracted
+  One all_payg, all_payg_uncached;  ///< all-PAYG with and without the provider's own cache
   Slot& operator+=(const Slot& o);
 };
 

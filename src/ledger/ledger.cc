@@ -21,6 +21,8 @@ Slot& Slot::operator+=(const Slot& o) {
   other += o.other;
   cheapest += o.cheapest;
   assumed += o.assumed;
+  all_payg += o.all_payg;
+  all_payg_uncached += o.all_payg_uncached;
   return *this;
 }
 
@@ -91,6 +93,9 @@ class Entry {
   int sign_;
 };
 
+/// The parts of an allowance, each as one amount.
+AllowedAmount sums(const Allowance& a) { return {a.withheld.sum(), a.gated.sum(), a.loss.sum()}; }
+
 constexpr std::size_t index(Reason reason) { return static_cast<std::size_t>(reason); }
 
 }  // namespace
@@ -125,7 +130,16 @@ void Ledger::State::book(const Settled& given, const Usd* other, int sign) {
   if (withheld) enter(slot.withheld, allowance.withheld);
   const Usd cheapest = answered ? s.cheapest_compliant_baseline : Usd{};
   enter(slot.cheapest, cheapest, cheapest - c4, allow_amount(cheapest - c4, allowance));
-  if (s.baseline_assumed) enter(slot.assumed, c0, c0 - c4, {allowance.withheld.sum(), allowance.gated.sum(), {}});
+  // Both forms of all-PAYG, whichever the levers decompose. The parts of a chain tell what is withheld where one lever
+  // is.
+  const Usd priced_c0 = answered && given.excluded == Reason::none ? given.chain.c[0] : Usd{};
+  const bool whole = allowance.lever_reason == Reason::none;
+  enter(slot.all_payg, priced_c0, given.chain.saving(),
+        whole ? allow_amount(given.chain.saving(), allowance) : sums(allow(given, options.gates)));
+  const Usd uncached = answered ? given.uncached_baseline : Usd{};
+  enter(slot.all_payg_uncached, answered && given.excluded == Reason::none ? uncached : Usd{}, uncached - c4,
+        whole ? allow_amount(uncached - c4, allowance) : sums(allow(against_uncached(given), options.gates)));
+  if (s.baseline_assumed) enter(slot.assumed, c0, c0 - c4, sums(allowance));
   if (other != nullptr) {
     const Usd paid = !answered ? Usd{} : s.excluded != Reason::none ? c4 : *other;
     enter(slot.other, paid, paid - c4, allow_amount(paid - c4, allowance));

@@ -119,13 +119,15 @@ void close_cells(const Ledger::Options& options, const Settler& settler, Days::S
     s.disallowed += cell.disallowed;
     enter(s.other, sum.other, failed);
     enter(s.cheapest, sum.cheapest, failed);
+    enter(s.all_payg, sum.all_payg, failed);
+    enter(s.all_payg_uncached, sum.all_payg_uncached, failed);
     enter(assumed, sum.assumed, failed);
     s.cells.push_back(cell);
   }
   s.counted = s.claimed;
   s.counted -= s.disallowed;
-  s.other.counted = s.other.claimed - s.other.disallowed;
-  s.cheapest.counted = s.cheapest.claimed - s.cheapest.disallowed;
+  for (OneSaving* sum : {&s.other, &s.cheapest, &s.all_payg, &s.all_payg_uncached})
+    sum->counted = sum->claimed - sum->disallowed;
   s.assumed_baseline = assumed.claimed - assumed.disallowed;
   if (s.assumed_baseline != Usd{}) s.grade = Grade::assumed;
   s.c1 = s.c0 - s.claimed.lever[static_cast<std::size_t>(Lever::caching)];

@@ -122,9 +122,11 @@ struct Statement {
   std::uint64_t priced_requests = 0;  ///< served ones with a baseline
   std::array<Usd, kReasons> excluded_c0{};
   // other baselines, one signed amount
-  OneSaving other;          ///< what add() was given: status quo, round robin
-  OneSaving cheapest;       ///< baseline = cheapest compliant PAYG
-  Usd observed_baseline{};  ///< sum of logged costs
+  OneSaving other;              ///< what add() was given: status quo, round robin
+  OneSaving cheapest;           ///< baseline = cheapest compliant PAYG
+  OneSaving all_payg;           ///< all-PAYG; its baseline is that of served, priced requests
+  OneSaving all_payg_uncached;  ///< without the provider's own cache, likewise
+  Usd observed_baseline{};      ///< sum of logged costs
   std::uint64_t observed_requests = 0;
   Usd cheapest_baseline{}, uncached_baseline{};
   // ratios: goodput tokens per dollar

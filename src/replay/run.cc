@@ -62,18 +62,20 @@ class Island {
             [this](const Settled& s) { settled(s); }, [this](const event::UnitsChanged& c) { changed(c); }, {}});
     ours_->watch(options.witness);
     if (options.compare_status_quo) {
-      engine.dispatching = Dispatching::status_quo;
+      engine.dispatching =
+          options.baseline == BaselineKind::round_robin ? Dispatching::round_robin : Dispatching::status_quo;
       engine.learn_h0 = false;
       engine.note_late_hits = false;
-      theirs_.emplace(fleet, engine,
-                      Engine::Sink{[this](const Settled& s) {
-                                     status_quo_served += s.completed.outcome == event::Outcome::served ? 1 : 0;
-                                     status_quo_slo_met += s.completed.slo_met ? 1 : 0;
-                                     if (s.completed.observed_cost_nano < 0)
-                                       pairing_.theirs(s.admitted.row, s.chain.c[4]);
-                                   },
-                                   {},
-                                   {}});
+      theirs_.emplace(
+          fleet, engine,
+          Engine::Sink{[this](const Settled& s) {
+                         status_quo_served += s.completed.outcome == event::Outcome::served ? 1 : 0;
+                         status_quo_slo_met += s.completed.slo_met ? 1 : 0;
+                         if (s.completed.observed_cost_nano < 0 || options_->baseline == BaselineKind::round_robin)
+                           pairing_.theirs(s.admitted.row, s.chain.c[4]);
+                       },
+                       {},
+                       {}});
     }
   }
 
@@ -129,7 +131,7 @@ class Island {
     return ledger;
   }
   void settled(const Settled& s) {
-    if (s.completed.observed_cost_nano >= 0 && theirs_) {
+    if (s.completed.observed_cost_nano >= 0 && options_->baseline != BaselineKind::round_robin && theirs_) {
       ledger_.add(s, Usd{s.completed.observed_cost_nano});
     } else if (theirs_) {
       pairing_.ours(s);

@@ -41,7 +41,11 @@ struct Writer {
   [[nodiscard]] std::string team(std::uint32_t symbol) const { return symbol < a.teams.size() ? a.teams[symbol] : ""; }
 
   [[nodiscard]] Json headline() const {
-    const Usd baseline = decomposes(s.baseline) ? s.denominator : s.other.baseline;
+    // Fixed cost stands on both sides of a baseline that uses the same fleet.
+    const bool greenfield = decomposes(s.baseline);
+    const Usd marginal = greenfield ? s.denominator : s.other.baseline;
+    const Usd baseline = greenfield ? marginal : marginal + s.fixed;
+    const Usd counted = greenfield ? s.counted.sum() : s.other.counted;
     Json j;
     j["baseline"] = name_of(s.baseline);
     j["grade"] = name_of(s.grade);
@@ -52,9 +56,9 @@ struct Writer {
     j["claimed_saving_usd"] = usd(s.claimed_saving());
     j["counted_saving_usd"] = usd(s.counted_saving());
     j["counted_saving_share"] = share(s.counted_saving(), baseline);
-    j["counted_marginal_saving_usd"] = usd(s.counted.sum());
-    j["counted_marginal_saving_share"] = share(s.counted.sum(), baseline);
-    j["disallowed_usd"] = usd(s.disallowed.sum());
+    j["counted_marginal_saving_usd"] = usd(counted);
+    j["counted_marginal_saving_share"] = share(counted, marginal);
+    j["disallowed_usd"] = usd(greenfield ? s.disallowed.sum() : s.other.disallowed);
     j["assumed_routing_usd"] = usd(s.assumed_routing);
     j["assumed_baseline_usd"] = usd(s.assumed_baseline);
     return j;
@@ -66,7 +70,7 @@ struct Writer {
                          bool fixed_on_both) {
       all.push_back({{"baseline", name},
                      {"meaning", meaning},
-                     {"baseline_usd", usd(baseline)},
+                     {"baseline_usd", usd(fixed_on_both ? baseline + s.fixed : baseline)},
                      {"claimed_saving_usd", usd(claimed)},
                      {"counted_saving_usd", usd(counted)},
                      {"counted_saving_share", share(counted, fixed_on_both ? baseline + s.fixed : baseline)},
@@ -75,19 +79,22 @@ struct Writer {
     one("all-payg",
         "every request at its model's default pay-as-you-go price, no fixed cost; includes what the customer's own "
         "purchases save",
-        s.denominator, s.claimed.sum() - s.fixed, s.counted.sum() - s.fixed, false);
+        s.all_payg.baseline, s.all_payg.claimed - s.fixed, s.all_payg.counted - s.fixed, false);
     if (s.other.requests > 0) {
-      one("status-quo",
-          s.observed_requests > 0 ? "what the log says each request cost, the same fixed cost; what ACE changes"
-                                  : "the same fleet in declared order up to each cap, overflow to the default API, the "
-                                    "same fixed cost; what ACE changes",
+      const bool in_turn = s.baseline == BaselineKind::round_robin;
+      one(in_turn ? "round-robin" : "status-quo",
+          in_turn ? "the same fleet, every feasible destination in turn, the same fixed cost; what ACE changes"
+          : s.observed_requests > 0
+              ? "what the log says each request cost, the same fixed cost; what ACE changes"
+              : "the same fleet in declared order up to each cap, overflow to the default API, the "
+                "same fixed cost; what ACE changes",
           s.other.baseline, s.other.claimed, s.other.counted, true);
       all.back()["served_share"] = share(a.status_quo_served, s.requests);
       all.back()["slo_share"] = share(a.status_quo_slo_met, a.status_quo_served);
     }
 
-    one("all-payg-uncached", "as all-payg, without the provider's own prompt cache", s.uncached_baseline,
-        s.uncached_baseline - s.c4 - s.fixed, s.counted.sum() + (s.uncached_baseline - s.denominator) - s.fixed, false);
+    one("all-payg-uncached", "as all-payg, without the provider's own prompt cache", s.all_payg_uncached.baseline,
+        s.all_payg_uncached.claimed - s.fixed, s.all_payg_uncached.counted - s.fixed, false);
     one("cheapest-compliant-payg", "as all-payg, at the cheapest compliant price of each model", s.cheapest.baseline,
         s.cheapest.claimed - s.fixed, s.cheapest.counted - s.fixed, false);
     return all;

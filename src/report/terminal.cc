@@ -108,7 +108,8 @@ class Page {
   }
 
   void waterfall() {
-    title("WATERFALL (claimed)");
+    const std::string baseline = j_["headline"]["baseline"];
+    title("WATERFALL (claimed, against " + (baseline == "all-payg-uncached" ? baseline : "all-payg") + ")");
     double largest = 1e-9;
     for (const Json& b : j_["waterfall"]) largest = std::max(largest, std::abs(std::stod(b["usd"].get<std::string>())));
     for (const Json& b : j_["waterfall"]) {
