@@ -5,7 +5,8 @@
 namespace ace {
 namespace {
 
-constexpr Duration kRetryEvery{50'000'000};  // how often a waiting request looks again
+// How often a waiting request looks again: 64 times within its patience, but no oftener and no more seldom than this.
+constexpr Duration kRetryLeast{50'000'000}, kRetryMost{kMinute};
 
 Duration per_token(Duration total, std::int64_t tokens) { return tokens > 1 ? total / (tokens - 1) : Duration{0}; }
 
@@ -64,10 +65,7 @@ void Engine::arrive(const Demand& demand) {
   flight.blocks.assign(demand.arrival.blocks.begin(), demand.arrival.blocks.end());
   flight.demand.arrival.blocks = flight.blocks;
   flight.h0 = shadow_cache(flight, now_);
-  if (!dispatch(number, now_)) {
-    if (waiting_.empty()) next_retry_ = now_ + kRetryEvery;
-    waiting_.push_back(number);
-  }
+  if (!dispatch(number, now_)) wait(number, now_);
 }
 
 std::uint32_t Engine::new_flight() {
@@ -90,7 +88,8 @@ void Engine::advance(Instant to) {
   while (true) {
     const Instant plant = plant_->next();
     const Instant units = units_->next();
-    const Instant soonest = std::min({plant, units, next_retry_});
+    const Instant waiting = waiting_.empty() ? Instant::max() : waiting_.top().due;
+    const Instant soonest = std::min({plant, units, waiting});
     if (soonest > to) break;
     now_ = std::max(now_, soonest);
     if (soonest == plant) {
@@ -98,7 +97,7 @@ void Engine::advance(Instant to) {
     } else if (soonest == units) {
       tick(now_);
     } else {
-      retry_waiting(now_);
+      retry(now_);
     }
   }
   now_ = std::max(now_, to);
@@ -107,7 +106,7 @@ void Engine::advance(Instant to) {
 void Engine::finish() {
   if (!running_) return;
   while (true) {
-    const Instant soonest = std::min(plant_->next(), next_retry_);
+    const Instant soonest = std::min(plant_->next(), waiting_.empty() ? Instant::max() : waiting_.top().due);
     if (soonest == Instant::max()) break;
     advance(soonest);
   }
@@ -120,19 +119,19 @@ Duration Engine::patience(const Flight& flight) const {
   return options_.patience;
 }
 
-void Engine::retry_waiting(Instant now) {
-  // First in, first out by age; one that still finds no room does not hold up the others (their models may differ).
-  for (std::size_t n = waiting_.size(); n > 0; --n) {
-    const std::uint32_t number = waiting_.front();
-    waiting_.pop_front();
-    if (dispatch(number, now)) continue;
-    if (now - flights_[number].demand.arrival.at >= patience(flights_[number])) {
-      complete(number, now, event::Outcome::not_served, Verdict::no_capacity);
-    } else {
-      waiting_.push_back(number);
-    }
-  }
-  next_retry_ = waiting_.empty() ? Instant::max() : now + kRetryEvery;
+void Engine::wait(std::uint32_t number, Instant now) {
+  const Flight& flight = flights_[number];
+  const Instant until = std::max(now, flight.demand.arrival.at + patience(flight));
+  const Duration every = std::clamp(patience(flight) / 64, kRetryLeast, kRetryMost);
+  waiting_.push({std::min(now + every, until), until, number, flight.demand.arrival.row});
+}
+
+void Engine::retry(Instant now) {
+  const Waiting entry = waiting_.top();
+  waiting_.pop();
+  if (dispatch(entry.flight, now)) return;
+  if (now < entry.until) return wait(entry.flight, now);
+  complete(entry.flight, now, event::Outcome::not_served, Verdict::no_capacity);
 }
 
 void Engine::tick(Instant now) {
@@ -146,11 +145,14 @@ void Engine::tick(Instant now) {
     load = std::max(load, use / std::max(live.knee[o], 1e-9));
   }
   for (const UnitStates::Step& step : units_->tick(now, loads_)) {
-    plant_->set_units(now, step.destination, step.running);
-    belief_.units(now, step.destination, step.running);
-    if (sink_.units) sink_.units({now, step.destination, step.before, step.running, step.cause});
-    if (!step.gone) continue;
-    for (const Plant::Event& lost : plant_->take_away(now, step.destination)) happen(lost);
+    if (step.condemned > 0) plant_->condemn(now, step.destination, step.condemned);
+    if (step.running != step.before) {
+      plant_->set_units(now, step.destination, step.running);
+      belief_.units(now, step.destination, step.running);
+      if (sink_.units) sink_.units({now, step.destination, step.before, step.running, step.cause});
+    }
+    if (step.gone == 0) continue;
+    for (const Plant::Event& lost : plant_->take_away(now, step.destination, step.gone)) happen(lost);
   }
 }
 
@@ -172,10 +174,8 @@ void Engine::happen(const Plant::Event& event) {
       const Duration tpot = per_token(event.at - flight.first_token, flight.output);
       const bool good =
           met(fleet_->fleet().slo_classes[flight.demand.slo.value], ttft, tpot, event.at - flight.demand.arrival.at);
-      belief_.completed(event.at, flight.claim,
-                        {Tokens{flight.output}, Tokens{flight.cached},
-                         event.at > flight.first_token ? flight.first_token - flight.dispatched : ttft, tpot},
-                        good);
+      const Observed seen{Tokens{flight.output}, Tokens{flight.cached}, flight.first_token - flight.dispatched, tpot};
+      belief_.completed(event.at, flight.claim, seen, good);
       complete(event.flight, event.at, event::Outcome::served, Verdict::dispatched);
       return;
     }
@@ -193,7 +193,7 @@ void Engine::failed_attempt(std::uint32_t number, Instant now, Rejection why, bo
   belief_.rejected(now, flight.claim, why, Duration{0});
   // A provider bills nothing for a 5xx; a lost spot unit's tokens are in its unit-hour.
   flight.failures.push_back({flight.decided.id, flight.offer, flight.dispatched, now, false, why, eviction,
-                             Usage(Tokens{0}, Tokens{0}, Tokens{eviction ? produced : 0}), flight.demand.arrival.at,
+                             Usage(Tokens{0}, Tokens{0}, Tokens{eviction ? produced : 0}), flight.dispatched,
                              flight.billed_as});
   flight.attempted.push_back(flight.offer);
   const Policies& policies = fleet_->fleet().policies;
@@ -202,9 +202,7 @@ void Engine::failed_attempt(std::uint32_t number, Instant now, Rejection why, bo
     complete(number, now, event::Outcome::not_served, Verdict::no_capacity);
     return;
   }
-  if (dispatch(number, now)) return;
-  if (waiting_.empty()) next_retry_ = now + kRetryEvery;
-  waiting_.push_back(number);
+  if (!dispatch(number, now)) wait(number, now);
 }
 
 void Engine::predict_cached(const Flight& flight, Live& live, Instant now) {
@@ -256,6 +254,7 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
   Flight& flight = flights_[number];
   const Arrival& arrival = flight.demand.arrival;
   const Policies& policies = fleet_->fleet().policies;
+  int spills = 0;
   while (true) {
     Live& live = belief_.live(now);
     predict_cached(flight, live, now);
@@ -303,7 +302,6 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
               std::max<std::int64_t>(1, (arrival.output * e.verbosity_ppm + 500'000) / 1'000'000));
     flight.claim = belief_.dispatched(now, request, decision);
     flight.dispatched = now;
-    ++flight.attempts;
     const Work work{.offer = decision.chosen,
                     .flight = number,
                     .prompt = arrival.prompt,
@@ -313,6 +311,7 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
                     .blocks = flight.blocks};
     const Plant::Answer answer = plant_->offer(now, work);
     if (answer.accepted) {
+      ++flight.attempts;
       flight.cached = answer.cached;
       flight.billed_as = answer.billed_as;
       if (!flight.blocks.empty() && has_cache_[offer.destination.value] != 0)
@@ -322,10 +321,9 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
     // A fast rejection re-dispatched elsewhere is spill: it costs no retry budget.
     belief_.rejected(now, flight.claim, answer.why, answer.retry_after);
     flight.failures.push_back(
-        {flight.decided.id, decision.chosen, now, now, false, answer.why, false, Usage{}, arrival.at, decision.chosen});
+        {flight.decided.id, decision.chosen, now, now, false, answer.why, false, Usage{}, now, decision.chosen});
     flight.attempted.push_back(decision.chosen);
-    if (flight.attempts >= policies.attempts_max) {
-      flight.attempts = 0;
+    if (++spills + flight.attempts >= policies.attempts_max) {
       flight.attempted.clear();
       return false;
     }
@@ -390,9 +388,12 @@ void Engine::complete(std::uint32_t number, Instant now, event::Outcome outcome,
     completed.tpot = per_token(now - flight.first_token, flight.output);
     completed.slo_met =
         met(fleet_->fleet().slo_classes[flight.demand.slo.value], completed.ttft, completed.tpot, now - arrival.at);
-    const auto cheapest = fleet_->cheapest_payg((*fleet_)[flight.offer].model, flight.demand.compliance,
-                                                flight.demand.data_class, completed.usage);
-    flight.decided.cheapest_payg = cheapest ? cheapest->offer : OfferId{};
+    flight.decided.cheapest_payg = OfferId{};
+    if ((*fleet_)[flight.billed_as].tier != Tier::payg) {  // C3 of an answer by an API is its own price
+      const auto cheapest = fleet_->cheapest_payg((*fleet_)[flight.offer].model, flight.demand.compliance,
+                                                  flight.demand.data_class, completed.usage);
+      if (cheapest) flight.decided.cheapest_payg = cheapest->offer;
+    }
     flight.failures.push_back({flight.decided.id,
                                flight.offer,
                                flight.dispatched,
@@ -401,7 +402,7 @@ void Engine::complete(std::uint32_t number, Instant now, event::Outcome outcome,
                                {},
                                false,
                                completed.usage,
-                               arrival.at,
+                               flight.dispatched,
                                flight.billed_as});
   }
   last_completion_ = std::max(last_completion_, now);

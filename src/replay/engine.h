@@ -1,8 +1,8 @@
 #pragma once
 /// The brain under a fake clock: arrivals in, settled requests out. One engine per island.
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <queue>
 #include <string>
 #include <vector>
 
@@ -99,11 +99,21 @@ class Engine {
     int attempts = 0;
     bool decided_once = false;
   };
+  /// A request that waits for capacity: it looks again when due, and for the last time at the end of its patience.
+  struct Waiting {
+    Instant due{}, until{};
+    std::uint32_t flight = 0;
+    std::int64_t row = 0;
+    bool operator<(const Waiting& other) const {  // heap: the next one on top
+      return due != other.due ? due > other.due : row > other.row;
+    }
+  };
 
   void advance(Instant to);
   void happen(const Plant::Event& event);
   void tick(Instant now);
-  void retry_waiting(Instant now);
+  void wait(std::uint32_t flight, Instant now);
+  void retry(Instant now);
   /// @return false if it must wait for capacity
   bool dispatch(std::uint32_t flight, Instant now);
   Decision choose(const Request& request, Live& live, Instant now);
@@ -129,11 +139,11 @@ class Engine {
   std::vector<std::optional<PrefixIndex>> h0_caches_;  ///< by tenant symbol
   std::vector<Flight> flights_;
   std::vector<std::uint32_t> free_;
-  std::deque<std::uint32_t> waiting_;
+  std::priority_queue<Waiting> waiting_;
   std::vector<double> loads_;
   std::vector<LateHit> late_hits_;
   std::vector<double> knee_priors_;  ///< by class, then offer
-  Instant now_{}, started_{}, last_completion_{}, next_retry_ = Instant::max();
+  Instant now_{}, started_{}, last_completion_{};
   bool running_ = false;
   std::size_t turn_ = 0;  ///< of round robin
 };

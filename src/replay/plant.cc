@@ -9,6 +9,7 @@ namespace ace {
 namespace {
 
 constexpr std::size_t kQuantiles = 1024;
+constexpr std::int64_t kBlocksMost = 1 << 24;  // of one destination: 8 billion tokens
 
 /// Quantile of the standard normal (Acklam's rational approximation, relative error below 1.2e-9), without libm.
 double normal_quantile(double p) {
@@ -76,25 +77,18 @@ Plant::Plant(const Snapshot& fleet, const Options& options, const Rng& rng, Inst
       rules.blocks_max = cache.enabled ? 1 << 18 : 0;
     } else {
       // One engine of the first resident model stands for the replica; its other resident models share it.
-      const ServerProfile* profile = nullptr;
-      for (const Offer& offer : fleet.offers())
-        if (offer.destination == id && offer.resident && offer.profile && !profile) profile = &*offer.profile;
       Pool& pool = pools_[i];
-      pool.first = servers_.size();
+      for (const Offer& offer : fleet.offers())
+        if (offer.destination == id && offer.resident && offer.profile && !pool.profile) pool.profile = &*offer.profile;
       pool.replicas_per_unit = static_cast<std::size_t>(std::max<std::int64_t>(d.replicas_per_unit(), 1));
-      pool.replicas_max = profile ? pool.replicas_per_unit * static_cast<std::size_t>(units_ever(d)) : 0;
-      for (std::size_t r = 0; r < pool.replicas_max; ++r) {
-        servers_.emplace_back(*profile, options.slowdown);
-        server_of_.push_back(id);
-      }
-      rules.blocks_max = profile ? static_cast<std::size_t>(profile->kv_tokens_max /
-                                                            std::max<std::int64_t>(options.block_tokens.value, 1)) *
-                                       std::max<std::size_t>(pool.replicas_max, 1)
-                                 : 0;
+      const auto blocks = [&](const ServerProfile& profile) {
+        return profile.kv_tokens_max / std::max<std::int64_t>(options.block_tokens.value, 1) *
+               static_cast<std::int64_t>(pool.replicas_per_unit) * std::max<std::int64_t>(units_ever(d), 1);
+      };
+      rules.blocks_max = pool.profile ? static_cast<std::size_t>(std::min(blocks(*pool.profile), kBlocksMost)) : 0;
     }
     caches_.emplace_back(rules);
   }
-  tree_.resize(servers_.size());
 }
 
 Plant::InFlight& Plant::in_flight(std::uint32_t flight) {
@@ -119,11 +113,10 @@ Plant::Answer Plant::offer(Instant now, const Work& work) {
 
 Plant::Answer Plant::offer_server(Instant now, const Work& work, DestinationId destination) {
   Pool& pool = pools_[destination.value];
-  if (pool.replicas == 0)
+  if (pool.active.empty())
     return {.accepted = false, .why = Rejection::refused, .retry_after = {}, .cached = 0, .billed_as = work.offer};
-  std::size_t best = pool.first;
-  for (std::size_t s = pool.first + 1; s < pool.first + pool.replicas;
-       ++s) {  // join the shortest queue, ties to the first
+  std::uint32_t best = pool.active.front();
+  for (const std::uint32_t s : pool.active) {  // join the shortest queue, ties to the first
     const Server& a = servers_[s];
     const Server& b = servers_[best];
     if (a.backlog() != b.backlog() ? a.backlog() < b.backlog() : a.load() < b.load()) best = s;
@@ -214,24 +207,64 @@ Plant::Event Plant::fire() {
   return {kind, event.flight, at(event.at), {}, 0};
 }
 
-void Plant::set_units(Instant now, DestinationId destination, std::int64_t units) {
-  Pool& pool = pools_[destination.value];
+void Plant::account(Instant now, Pool& pool) {
   const double t = seconds(now);
-  pool.capacity_seconds += static_cast<double>(pool.replicas) * (t - pool.changed);
+  pool.capacity_seconds += static_cast<double>(pool.active.size()) * (t - pool.changed);
   pool.changed = t;
-  pool.replicas =
-      std::min(pool.replicas_max, static_cast<std::size_t>(std::max<std::int64_t>(units, 0)) * pool.replicas_per_unit);
 }
 
-std::vector<Plant::Event> Plant::take_away(Instant now, DestinationId destination) {
-  const Pool& pool = pools_[destination.value];
+std::uint32_t Plant::new_server(const ServerProfile& profile) {
+  servers_.emplace_back(profile, options_.slowdown);
+  if (servers_.size() > tree_.size()) {
+    tree_.resize(2 * servers_.size());
+    for (std::size_t s = 0; s + 1 < servers_.size(); ++s) touch(s);
+  }
+  return static_cast<std::uint32_t>(servers_.size() - 1);
+}
+
+void Plant::set_units(Instant now, DestinationId destination, std::int64_t units) {
+  Pool& pool = pools_[destination.value];
+  if (!pool.profile) return;
+  account(now, pool);
+  const std::size_t wanted = static_cast<std::size_t>(std::max<std::int64_t>(units, 0)) * pool.replicas_per_unit;
+  while (pool.active.size() > wanted) {
+    pool.draining.push_back(pool.active.back());
+    pool.active.pop_back();
+  }
+  while (pool.active.size() < wanted) {
+    std::vector<std::uint32_t>& from = pool.draining.empty() ? pool.idle : pool.draining;
+    if (from.empty()) {
+      from.push_back(new_server(*pool.profile));
+      pool.all.push_back(from.back());
+    }
+    pool.active.push_back(from.back());
+    from.pop_back();
+  }
+}
+
+void Plant::condemn(Instant now, DestinationId destination, std::int64_t units) {
+  Pool& pool = pools_[destination.value];
+  account(now, pool);
+  for (std::size_t n = static_cast<std::size_t>(units) * pool.replicas_per_unit; n > 0 && !pool.active.empty(); --n) {
+    pool.condemned.push_back(pool.active.back());
+    pool.active.pop_back();
+  }
+}
+
+std::vector<Plant::Event> Plant::take_away(Instant now, DestinationId destination, std::int64_t units) {
+  Pool& pool = pools_[destination.value];
   const double t = seconds(now);
   std::vector<Event> lost;
-  for (std::size_t s = pool.first + pool.replicas; s < pool.first + pool.replicas_max; ++s) {
+  const std::size_t replicas =
+      std::min(static_cast<std::size_t>(units) * pool.replicas_per_unit, pool.condemned.size());
+  for (std::size_t i = 0; i < replicas; ++i) {
+    const std::uint32_t s = pool.condemned[i];
     for (const std::uint32_t flight : servers_[s].flights())
       lost.push_back({Event::Kind::lost, flight, now, {}, servers_[s].remove(t, flight)});
     touch(s);
+    pool.idle.push_back(s);
   }
+  pool.condemned.erase(pool.condemned.begin(), pool.condemned.begin() + static_cast<std::ptrdiff_t>(replicas));
   return lost;
 }
 
@@ -240,11 +273,11 @@ double Plant::used_share(Instant now, DestinationId destination) {
   const Api& api = apis_[destination.value];
   if (api.tokens && t > 0.0) return std::min(1.0, api.used / (api.tokens->rate() * t));
   Pool& pool = pools_[destination.value];
-  const double capacity = pool.capacity_seconds + static_cast<double>(pool.replicas) * (t - pool.changed);
-  if (capacity <= 0.0) return 0.0;
+  account(now, pool);
+  if (pool.capacity_seconds <= 0.0) return 0.0;
   double used = 0.0;
-  for (std::size_t s = pool.first; s < pool.first + pool.replicas_max; ++s) used += servers_[s].used_seconds(t);
-  return std::min(1.0, used / capacity);
+  for (const std::uint32_t s : pool.all) used += servers_[s].used_seconds(t);
+  return std::min(1.0, used / pool.capacity_seconds);
 }
 
 }  // namespace ace

@@ -50,17 +50,24 @@ class Plant {
   [[nodiscard]] Instant next() const;
   Event fire();
 
-  /// Runs this many units from now on. Units beyond the count take nothing new and finish what they have.
+  /// Runs this many units from now on. Units beyond the count take nothing new and finish what they have; they are the
+  /// first to come back.
   void set_units(Instant now, DestinationId destination, std::int64_t units);
-  /// The units that are draining are gone: what still ran on them is lost.
-  std::vector<Event> take_away(Instant now, DestinationId destination);
+  /// Notice for this many running units: they take nothing new and will be taken away. They never come back.
+  void condemn(Instant now, DestinationId destination, std::int64_t units);
+  /// As many condemned units, first in first out, are gone: what still ran on them is lost.
+  std::vector<Event> take_away(Instant now, DestinationId destination, std::int64_t units);
   /// Time-averaged share of the destination's capacity in use since the start, in [0, 1].
   [[nodiscard]] double used_share(Instant now, DestinationId destination);
 
  private:
-  struct Pool {             // owned, spot, on-demand
-    std::size_t first = 0;  // into servers_
-    std::size_t replicas_max = 0, replicas = 0;
+  struct Pool {                              // owned, spot, on-demand; positions in servers_
+    const ServerProfile* profile = nullptr;  // of the first resident model; null = nothing can run here
+    std::vector<std::uint32_t> all;          // every replica ever run
+    std::vector<std::uint32_t> active;       // take requests
+    std::vector<std::uint32_t> draining;     // finish what they have; the latest to stop comes back first
+    std::vector<std::uint32_t> condemned;    // likewise, until they are taken away; oldest notice first
+    std::vector<std::uint32_t> idle;         // taken away: empty
     std::size_t replicas_per_unit = 1;
     double capacity_seconds = 0.0;  // integral of running replicas
     double changed = 0.0;
@@ -85,6 +92,8 @@ class Plant {
   [[nodiscard]] Instant at(double s) const { return start_ + from_seconds(s); }
   [[nodiscard]] std::int32_t cached_tokens(const Work& work, Instant now);
   void touch(std::size_t server) { tree_.set(server, servers_[server].next()); }
+  void account(Instant now, Pool& pool);
+  std::uint32_t new_server(const ServerProfile& profile);
   InFlight& in_flight(std::uint32_t flight);
   Answer offer_server(Instant now, const Work& work, DestinationId destination);
   Answer offer_api(Instant now, const Work& work, DestinationId destination);
@@ -96,7 +105,6 @@ class Plant {
   std::vector<Pool> pools_;  // by destination
   std::vector<Api> apis_;    // by destination
   std::vector<Server> servers_;
-  std::vector<DestinationId> server_of_;  // server -> destination
   WinnerTree tree_;
   std::priority_queue<ApiEvent> api_events_;
   std::vector<InFlight> in_flight_;

@@ -46,46 +46,38 @@ UnitStates::UnitStates(const Snapshot& fleet, const Rng& rng)
   }
 }
 
-std::int64_t UnitStates::scheduled(const UnitPlan& plan, Instant t) const {
-  if (plan.schedule.empty()) return plan.units;
-  const std::int64_t day = day_of(t);
-  const auto weekday = static_cast<unsigned>(((day + 3) % 7 + 7) % 7);  // 1970-01-01 was a Thursday; Monday = 0
-  const auto minute = static_cast<int>((nanos(t) - day * nanos(kDay)) / nanos(kMinute));
-  for (const ScheduleWindow& window : plan.schedule)
-    if ((window.days >> weekday & 1U) != 0 && minute >= window.from_minute && minute < window.to_minute)
-      return window.units;
-  return plan.units;
-}
-
 void UnitStates::start_unit(Pool& pool, Instant now, Duration delay) {
   pool.up.push_back(pool.units.size());
   pool.units.push_back({now, now + delay, Instant::max()});
 }
 
-void UnitStates::stop_unit(Pool& pool, Instant now) {  // the youngest first: the oldest have the longest warm caches
-  pool.units[pool.up.back()].released = now;
+void UnitStates::stop_unit(Pool& pool, Instant released) {
+  pool.units[pool.up.back()].released = released;
   pool.up.pop_back();
-  pool.last_down = now;
 }
 
-UnitStates::Step UnitStates::settle(std::size_t destination, Instant now, const char* cause) {
-  Pool& pool = pools_[destination];
-  const std::int64_t before = pool.running;
-  pool.running =
-      std::count_if(pool.up.begin(), pool.up.end(), [&](std::size_t u) { return pool.units[u].ready <= now; });
-  return {DestinationId{static_cast<std::uint32_t>(destination)}, before, pool.running, false, cause};
+std::int64_t UnitStates::ready(const Pool& pool, Instant now) {
+  return std::count_if(pool.up.begin(), pool.up.end(), [&](std::size_t u) { return pool.units[u].ready <= now; });
+}
+
+/// Units that the market has on offer.
+std::int64_t UnitStates::offered(const Destination& destination, Instant t, std::int64_t otherwise) {
+  if (!destination.rental || destination.rental->availability.values.empty()) return otherwise;
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(destination.rental->availability.at(t)));
 }
 
 std::vector<UnitStates::Step> UnitStates::start(Instant now) {
   std::vector<Step> steps;
   for (std::size_t i = 0; i < pools_.size(); ++i) {
     if (!pools_[i].gpu) continue;
-    const UnitPlan& plan = fleet_->fleet().destinations[i].units;
-    std::int64_t units = scheduled(plan, now);
-    if (plan.reactive) units = std::clamp(units, plan.reactive->units_min, plan.reactive->units_max);
-    for (std::int64_t u = 0; u < units; ++u) start_unit(pools_[i], now, Duration{0});
-    steps.push_back(settle(i, now, "fleet file"));
+    const Destination& d = fleet_->fleet().destinations[i];
+    std::int64_t units = scheduled_units(d.units, now);
+    if (d.units.reactive) units = std::clamp(units, d.units.reactive->units_min, d.units.reactive->units_max);
+    for (std::int64_t u = std::min(units, offered(d, now, units)); u > 0; --u) start_unit(pools_[i], now, Duration{0});
+    pools_[i].running = ready(pools_[i], now);
+    steps.push_back({DestinationId{static_cast<std::uint32_t>(i)}, 0, pools_[i].running, 0, 0, "fleet file"});
   }
+  minute_ = floor_div(nanos(now), nanos(kMinute));
   plan_next(now);
   return steps;
 }
@@ -105,58 +97,72 @@ void UnitStates::plan_next(Instant now) {
   }
 }
 
+/// The market takes units away: notice now, loss after it. @return how many of them were running
+std::int64_t UnitStates::evict(Pool& pool, const Destination& destination, Instant now) {
+  const Rental& rental = *destination.rental;
+  const auto up = static_cast<std::int64_t>(pool.up.size());
+  std::int64_t taken = 0;
+  if (!rental.availability.values.empty()) {
+    taken = std::max<std::int64_t>(0, up - offered(destination, now, up));
+  } else if (rental.hazard_per_hour > 0.0) {
+    for (std::int64_t u = 0; u < up; ++u) taken += pool.rng.chance(rental.hazard_per_hour / 60.0) ? 1 : 0;
+  }
+  std::int64_t running = 0;
+  for (std::int64_t u = 0; u < taken; ++u) {
+    const bool ran = pool.units[pool.up.back()].ready <= now;
+    stop_unit(pool, now + rental.notice);
+    if (!ran) continue;
+    pool.take_away.push_back(now + rental.notice);
+    ++running;
+  }
+  return running;
+}
+
+/// Units as the schedule or the reactive policy has them, as far as the market offers them.
+void UnitStates::follow(Pool& pool, const Destination& destination, Instant now, Load load) {
+  const auto up = static_cast<std::int64_t>(pool.up.size());
+  if (!destination.units.reactive) {
+    const std::int64_t plan = scheduled_units(destination.units, now);
+    const std::int64_t wanted = std::min(plan, offered(destination, now, plan));
+    for (std::int64_t u = up; u < wanted; ++u) start_unit(pool, now, Duration{0});
+    for (std::int64_t u = up; u > wanted; --u) stop_unit(pool, now);
+    return;
+  }
+  const ReactivePolicy& policy = *destination.units.reactive;
+  const bool rested = pool.last_down == Instant::min() || now - pool.last_down >= policy.min_down;
+  if ((load >= policy.up_at || up < policy.units_min) && up < policy.units_max) {
+    if (rested && offered(destination, now, up + 1) > up) start_unit(pool, now, policy.start_delay);
+  } else if (load < policy.down_at && up > policy.units_min &&
+             now - pool.units[pool.up.back()].requested >= policy.min_up) {
+    stop_unit(pool, now);
+    pool.last_down = now;
+  }
+}
+
 std::vector<UnitStates::Step> UnitStates::tick(Instant now, const std::vector<Load>& load) {
   std::vector<Step> steps;
-  const bool minute = nanos(now) % nanos(kMinute) == 0;
+  const std::int64_t minute = floor_div(nanos(now), nanos(kMinute));
+  const bool turned = minute != minute_;  // a notice of no length comes back to the same minute
+  minute_ = minute;
   for (std::size_t i = 0; i < pools_.size(); ++i) {
     Pool& pool = pools_[i];
     if (!pool.gpu) continue;
     const Destination& d = fleet_->fleet().destinations[i];
-    const auto ended =
-        std::remove_if(pool.take_away.begin(), pool.take_away.end(), [&](Instant end) { return end <= now; });
-    if (ended != pool.take_away.end()) {
-      pool.take_away.erase(ended, pool.take_away.end());
-      steps.push_back({DestinationId{static_cast<std::uint32_t>(i)}, pool.running, pool.running, true, "eviction"});
+    Step step{DestinationId{static_cast<std::uint32_t>(i)}, pool.running, 0, 0, 0,
+              d.units.reactive ? "reactive" : "schedule"};
+    const auto over =
+        std::partition_point(pool.take_away.begin(), pool.take_away.end(), [&](Instant end) { return end <= now; });
+    step.gone = over - pool.take_away.begin();
+    pool.take_away.erase(pool.take_away.begin(), over);
+    if (turned) {
+      const std::size_t had = pool.up.size();
+      if (d.rental) step.condemned = evict(pool, d, now);
+      if (pool.up.size() == had)
+        follow(pool, d, now, load[i]);  // else the market has nothing to replace it this minute
     }
-    const char* cause = "schedule";
-    if (minute) {
-      if (d.rental && !pool.up.empty()) {  // the market takes units away: notice now, loss after it
-        std::int64_t taken = 0;
-        if (!d.rental->availability.values.empty()) {
-          taken = std::max<std::int64_t>(
-              0, static_cast<std::int64_t>(pool.up.size()) - static_cast<std::int64_t>(d.rental->availability.at(now)));
-        } else {
-          for (std::size_t u = 0; u < pool.up.size(); ++u)
-            taken += pool.rng.chance(d.rental->hazard_per_hour / 60.0) ? 1 : 0;
-        }
-        for (std::int64_t u = 0; u < taken && !pool.up.empty(); ++u) {
-          stop_unit(pool, now + d.rental->notice);
-          pool.take_away.push_back(now + d.rental->notice);
-          cause = "eviction";
-        }
-      }
-      const auto up = static_cast<std::int64_t>(pool.up.size());
-      const std::int64_t had = d.rental && !d.rental->availability.values.empty()
-                                   ? static_cast<std::int64_t>(d.rental->availability.at(now))
-                                   : up + 1;
-      if (d.units.reactive) {
-        const ReactivePolicy& policy = *d.units.reactive;
-        const bool rested = pool.last_down == Instant::min() || now - pool.last_down >= policy.min_down;
-        if ((load[i] >= policy.up_at || up < policy.units_min) && up < policy.units_max && rested && had > up) {
-          start_unit(pool, now, policy.start_delay);
-        } else if (load[i] < policy.down_at && up > policy.units_min &&
-                   now - pool.units[pool.up.back()].requested >= policy.min_up) {
-          stop_unit(pool, now);
-        }
-        if (cause[0] == 's') cause = "reactive";
-      } else {
-        const std::int64_t wanted = std::min(scheduled(d.units, now), had);
-        for (std::int64_t u = up; u < wanted; ++u) start_unit(pool, now, Duration{0});
-        for (std::int64_t u = up; u > wanted && !pool.up.empty(); --u) stop_unit(pool, now);
-      }
-    }
-    const Step step = settle(i, now, cause);
-    if (step.running != step.before) steps.push_back(step);
+    step.running = pool.running = ready(pool, now);
+    if (step.condemned > 0 || step.gone > 0) step.cause = "eviction";
+    if (step.running != step.before || step.condemned > 0 || step.gone > 0) steps.push_back(step);
   }
   plan_next(now);
   return steps;

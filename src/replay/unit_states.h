@@ -8,6 +8,9 @@
 
 namespace ace {
 
+/// A unit is billed from its request to its release. One that is switched off is released at once and finishes what it
+/// has; one that the market takes is released, and loses what it has, at the end of the notice. The youngest go first:
+/// the oldest have the warmest caches.
 class UnitStates {
  public:
   UnitStates(const Snapshot& fleet, const Rng& rng);
@@ -18,7 +21,8 @@ class UnitStates {
   struct Step {
     DestinationId destination;
     std::int64_t before = 0, running = 0;  ///< units that take requests, until now and from now on
-    bool gone = false;                     ///< what drains there is lost now
+    std::int64_t condemned = 0;            ///< running units that the market has just given notice to
+    std::int64_t gone = 0;                 ///< units whose notice is over: what drains there is lost now
     const char* cause = "";
   };
   /// Units at the start of the run. The clock starts here.
@@ -47,18 +51,21 @@ class UnitStates {
     std::vector<Unit> units;      ///< every unit ever started
     std::vector<std::size_t> up;  ///< positions in `units` that run or start
     Instant last_down = Instant::min();
-    std::vector<Instant> take_away;  ///< ends of notices
+    std::vector<Instant> take_away;  ///< ends of notices of units that ran, oldest first
     Rng rng{0, ""};
   };
-  [[nodiscard]] std::int64_t scheduled(const UnitPlan& plan, Instant t) const;
+  [[nodiscard]] static std::int64_t offered(const Destination& destination, Instant t, std::int64_t otherwise);
+  std::int64_t evict(Pool& pool, const Destination& destination, Instant now);
+  void follow(Pool& pool, const Destination& destination, Instant now, Load load);
   void start_unit(Pool& pool, Instant now, Duration delay);
   void stop_unit(Pool& pool, Instant now);
-  Step settle(std::size_t destination, Instant now, const char* cause);
+  static std::int64_t ready(const Pool& pool, Instant now);
   void plan_next(Instant now);
 
   const Snapshot* fleet_;
   std::vector<Pool> pools_;
   Instant next_ = Instant::max();
+  std::int64_t minute_ = 0;  ///< the last whole minute that was looked at
 };
 
 }  // namespace ace

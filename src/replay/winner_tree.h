@@ -27,6 +27,7 @@ class WinnerTree {
     for (std::size_t i = (leaves_ + position) / 2; i >= 1; i /= 2)
       winner_[i] = better(winner_[2 * i], winner_[2 * i + 1]);
   }
+  [[nodiscard]] std::size_t size() const { return leaves_; }
   [[nodiscard]] double least() const { return value_[winner_[1]]; }
   [[nodiscard]] std::size_t position() const { return winner_[1]; }
 
