@@ -21,10 +21,12 @@ struct Arguments {
   std::string html, requests;
 };
 
-/// Streams one CSV row per settled request. The gate of a cell is known only at the end, so it is a column of the second pass.
+/// Streams one CSV row per settled request. The gate of a cell is known only at the end, so it is a column of the
+/// second pass.
 class RequestsFile {
  public:
-  RequestsFile(const std::string& path, const Snapshot& fleet) : file_(path, std::ios::binary | std::ios::trunc), fleet_(&fleet) {}
+  RequestsFile(const std::string& path, const Snapshot& fleet)
+      : file_(path, std::ios::binary | std::ios::trunc), fleet_(&fleet) {}
   [[nodiscard]] bool good() const { return file_.good(); }
   void header() {
     append_csv_header(buffer_);
@@ -59,7 +61,8 @@ Result<void> write_requests(const std::string& path, const Prepared& prepared, c
     const Settled s = options.baseline == BaselineKind::all_payg_uncached ? against_uncached(settled) : settled;
     file.row(s, analysis.statement.gate_of(hour_of(s.admitted.at), s.admitted.tenant, s.admitted.requested), names);
   };
-  if (Result<void> again = prepared.source->rewind(); !again) return std::move(again).error().with("reading the trace again for --requests");
+  if (Result<void> again = prepared.source->rewind(); !again)
+    return std::move(again).error().with("reading the trace again for --requests");
   const Result<Analysis> second = analyze(prepared.snapshot, *prepared.source, options);
   if (!second) return Error(second.error());
   file.flush(true);
@@ -79,6 +82,7 @@ Result<void> run_analyze(const Arguments& arguments, Context& context) {
     return made;
   }();
   if (!analysis) return std::move(analysis).error();
+  if (analysis->rows == 0) *context.err << "ace: warning: 0 rows\n";
   if (!arguments.requests.empty())
     if (Result<void> written = write_requests(arguments.requests, p, *analysis); !written) return written;
 
@@ -94,12 +98,16 @@ Result<void> run_analyze(const Arguments& arguments, Context& context) {
 }  // namespace
 
 void add_analyze(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("analyze", "What could be saved on this trace with this fleet, lever by lever, and is every dollar checkable?");
+  CLI::App* command = app.add_subcommand(
+      "analyze", "What could be saved on this trace with this fleet, lever by lever, and is every dollar checkable?");
   auto arguments = std::make_shared<Arguments>();
   add_replay_arguments(*command, arguments->replay);
   command->add_flag("--json", arguments->json, "print the report as one JSON object");
   command->add_option("--html", arguments->html, "also write a self-contained HTML report")->type_name("FILE");
-  command->add_option("--requests", arguments->requests, "also write one CSV row per request, so that anyone can add the report up again")->type_name("FILE");
+  command
+      ->add_option("--requests", arguments->requests,
+                   "also write one CSV row per request, so that anyone can add the report up again")
+      ->type_name("FILE");
   command->callback([arguments, &context] {
     if (Result<void> done = run_analyze(*arguments, context); !done) context.fail(done.error());
   });

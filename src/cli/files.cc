@@ -51,7 +51,8 @@ Result<FleetReading> load_fleet(const std::string& path, const std::string& pric
     if (!reading) return std::move(reading).error().with("loading the price map " + prices_path);
     prices = std::move(reading->book);
     for (const PriceFinding& f : reading->findings)
-      if (f.error) warnings.push_back(prices_path + ": " + f.row + ": " + f.field + ": " + f.what + " (the row stays unpriced)");
+      if (f.error)
+        warnings.push_back(prices_path + ": " + f.row + ": " + f.field + ": " + f.what + " (the row stays unpriced)");
   }
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const ReadText read = [&](const std::string& relative) { return read_file((folder / relative).string()); };

@@ -6,6 +6,8 @@
 #include <array>
 #include <iterator>
 
+#include "core/text.h"
+
 namespace ace::cli {
 namespace {
 
@@ -231,6 +233,11 @@ std::vector<std::string> keys_like(const PriceBook& book, std::string_view text,
   std::vector<std::string> keys;
   for (const PriceRow& row : book.rows)
     if (keys.size() < most && lower(row.key).find(lower(text)) != std::string::npos) keys.push_back(row.key);
+  if (!keys.empty()) return keys;
+  // None has it inside: the ones a slip of the pen away.
+  for (const PriceRow& row : book.rows)
+    if (keys.size() < most && edit_distance(lower(row.key), lower(text)) <= std::min<std::size_t>(3, text.size() / 3))
+      keys.push_back(row.key);
   return keys;
 }
 

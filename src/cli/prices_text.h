@@ -22,7 +22,8 @@ std::string findings_json(const PriceReading& reading, std::span<const PriceFind
 std::string changes_text(std::span<const PriceChange> changes);
 std::string changes_json(std::span<const PriceChange> changes);
 
-/// Keys that a person may have meant: those that hold the text, whatever its case, at most `most`.
+/// Keys that a person may have meant: those that hold the text, whatever its case, else those
+/// a slip of the pen away; at most `most`.
 std::vector<std::string> keys_like(const PriceBook& book, std::string_view text, std::size_t most);
 
 }  // namespace ace::cli

@@ -6,6 +6,7 @@
 
 #include "cli/files.h"
 #include "core/csv.h"
+#include "core/text.h"
 #include "trace/numbers.h"
 
 namespace ace::cli {
@@ -17,6 +18,12 @@ Result<BaselineKind> baseline_from(const std::string& name) {
     if (name == name_of(kind)) return kind;
   return Error(Errc::bad_input,
                "--baseline: expected all-payg, status-quo, round-robin or all-payg-uncached, got \"" + name + "\"");
+}
+
+std::string models_of(const Fleet& fleet) {
+  std::vector<std::string> names;
+  for (const Model& model : fleet.models) names.push_back(model.name);
+  return listed(names, 8);
 }
 
 /// "name = fleet name" or "name,fleet name" per line; # starts a comment.
@@ -125,9 +132,15 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& con
   p.options.threads = a.threads != 0 ? a.threads : std::max(1U, std::thread::hardware_concurrency());
   p.options.plant_slowdown = a.plant_slowdown;
   p.options.naming.model = a.model;
+  if (!a.model.empty() && !p.fleet.model(a.model))
+    return Error(Errc::bad_input, "--model: the fleet has no model \"" + a.model + "\"; it has " + models_of(p.fleet));
   if (!a.model_map.empty()) {
     auto map = model_map_from(a.model_map);
     if (!map) return std::move(map).error();
+    for (const auto& [from, to] : *map)
+      if (!p.fleet.model(to))
+        return Error(Errc::bad_input,
+                     a.model_map + ": the fleet has no model \"" + to + "\"; it has " + models_of(p.fleet));
     p.options.naming.model_map = std::move(*map);
   }
   if (!a.window.empty()) {

@@ -17,23 +17,32 @@ struct Arguments {
   std::string report;
 };
 
+/// How it was made is part of the report; what it says it was made from is checked by making it again.
+Result<void> read_how(const std::string& report, Arguments& arguments) {
+  try {
+    const nlohmann::json claimed = nlohmann::json::parse(report);
+    const std::string schema = claimed.at("schema");
+    if (schema != "ace.report/1")
+      return Error(Errc::bad_input,
+                   arguments.report + ": schema is \"" + schema + "\", this version verifies ace.report/1");
+    const nlohmann::json& made = claimed.at("source");
+    ReplayArguments& replay = arguments.replay;
+    replay.seed = made.at("seed");
+    replay.bound = !claimed.at("bounds").is_null();
+    replay.sensitivity = made.at("sensitivity");
+    replay.baseline = claimed.at("headline").at("baseline");
+    replay.settlement = made.at("settlement");
+    replay.idle = made.at("idle");
+    return {};
+  } catch (const nlohmann::json::exception&) {
+    return Error(Errc::bad_input, arguments.report + " is not a report; make one with ace analyze --json");
+  }
+}
+
 Result<void> run_verify(Arguments& arguments, Context& context) {
   Result<std::string> expected = read_file(arguments.report);
   if (!expected) return std::move(expected).error().with("loading the report");
-  const nlohmann::json claimed = nlohmann::json::parse(*expected, nullptr, false);
-  if (claimed.is_discarded() || !claimed.is_object())
-    return Error(Errc::bad_input, arguments.report + " is not a JSON report; make one with ace analyze --json");
-  if (claimed.value("schema", "") != "ace.report/1")
-    return Error(Errc::bad_input, arguments.report + ": schema is \"" + claimed.value("schema", "") +
-                                      "\", this version verifies ace.report/1");
-  // How it was made is part of the report; what it says it was made from is checked by making it again.
-  const nlohmann::json& made = claimed["source"];
-  arguments.replay.seed = made.value("seed", std::uint64_t{1});
-  arguments.replay.bound = !claimed["bounds"].is_null();
-  arguments.replay.sensitivity = made.value("sensitivity", "off");
-  arguments.replay.baseline = claimed["headline"].value("baseline", "all-payg");
-  arguments.replay.settlement = made.value("settlement", "pooled");
-  arguments.replay.idle = made.value("idle", "by-usage");
+  if (Result<void> read = read_how(*expected, arguments); !read) return read;
   Result<std::unique_ptr<Prepared>> prepared = prepare(arguments.replay, context);
   if (!prepared) return std::move(prepared).error();
   Prepared& p = **prepared;

@@ -5,6 +5,8 @@
 #include <thread>
 #include <unordered_map>
 
+#include "core/text.h"
+
 namespace ace {
 namespace {
 
@@ -279,11 +281,14 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
     if (reason->requests > 0) result.unreplayed.push_back(*reason);
   if (!begun) {
     if (result.rows == 0) return result;  // an empty trace is an empty report
-    std::string names;
-    for (const auto& [name, requests] : resolve.unknown()) names += (names.empty() ? "\"" : ", \"") + name + "\"";
-    if (!names.empty())
-      return Error(Errc::bad_input, "no request of the trace asks for a model of the fleet; the trace has " + names +
-                                        "; map them with --model NAME or --model-map FILE");
+    std::vector<std::string> theirs, ours;
+    for (const auto& [name, requests] : resolve.unknown()) theirs.push_back('"' + name + '"');
+    for (const Model& model : fleet.fleet().models) ours.push_back('"' + model.name + '"');
+    if (!theirs.empty())
+      return Error(Errc::bad_input, "no request of the trace asks for a model of the fleet; the trace has " +
+                                        listed(theirs, 8) +
+                                        " (names the fleet does not declare are masked), the fleet has " +
+                                        listed(ours, 8) + "; map them with --model NAME or --model-map FILE");
     return Error(Errc::bad_input, "no request of the trace is left to replay (window, failed rows)");
   }
   work_all(islands, threads, &Island::finish);

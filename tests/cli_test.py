@@ -1,0 +1,399 @@
+#!/usr/bin/env python3
+"""The program as its users meet it: help, exit codes, messages, pipes, files, pseudonyms, same bytes.
+
+    cli_test.py ACE [unittest arguments]
+"""
+import csv
+import gzip
+import io
+import json
+import re
+import subprocess
+import sys
+import unittest
+
+import readd
+import world
+
+HERE = None  # the world of all tests
+SALTED = ("--salt-file", "salt")
+FAST = ("--sensitivity", "off")
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text.decode("utf-8"))))
+
+
+class Case(unittest.TestCase):
+    def run_ace(self, *arguments, code=0, **named):
+        ran = HERE.run(*arguments, **named)
+        self.assertEqual(ran.code, code, f"ace {' '.join(map(str, arguments))}\n{ran.err}")
+        return ran
+
+    def analyze(self, *arguments, trace="trace.csv", fleet="fleet.yaml", **named):
+        return self.run_ace("analyze", trace, "--fleet", fleet, *FAST, *SALTED, *arguments, **named)
+
+    def refused(self, *arguments, code=2, says=(), **named):
+        ran = self.run_ace(*arguments, code=code, **named)
+        self.assertEqual(ran.out, b"", "nothing but results goes to standard output")
+        self.assertTrue(ran.err.startswith("ace: "), ran.err)
+        for words in says:
+            self.assertIn(words, ran.err)
+        return ran.err
+
+
+class Help(Case):
+    COMMANDS = ["", "analyze", "explain", "verify", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
+                "fleet check", "fleet curve", "prices", "prices show", "prices check", "prices diff", "completion"]
+
+    def test_every_command_has_help_with_usage_and_every_listed_command_is_known_here(self):
+        listed = set()
+        for command in self.COMMANDS:
+            ran = self.run_ace(*command.split(), "--help")
+            self.assertIn(f"Usage: {('ace ' + command).strip()}", ran.text)
+            self.assertEqual(ran.err, "")
+            below = ran.text.partition("Subcommands:\n")[2].partition("\n\n")[0]
+            listed |= {f"{command} {line.split()[0]}".strip() for line in below.splitlines() if re.match(r"  [a-z]", line)}
+        self.assertEqual(listed, set(self.COMMANDS) - {""})
+
+    def test_the_version_is_one_line(self):
+        self.assertRegex(self.run_ace("--version").text, r"^ace \d+\.\d+\.\d+\n$")
+
+    def test_a_mistyped_word_gets_the_one_that_was_meant(self):
+        for arguments, says in (
+            (["analize"], 'takes no command "analize"; did you mean analyze?'),
+            (["trace", "stat"], "did you mean stats?"),
+            (["analyze", "trace.csv", "--flet", "fleet.yaml"], 'takes no option "--flet"; did you mean --fleet?'),
+            (["analyze", "trace.csv", "--fleet=fleet.yaml", "--treads=2"], "did you mean --threads?"),
+            (["prices", "show", "m", "--price", "x"], "did you mean --prices?"),
+            (["analyze", "trace.csv", "other.csv", "--fleet", "fleet.yaml"], 'takes no argument "other.csv"'),
+        ):
+            self.refused(*arguments, says=[says, "--help"])
+
+    def test_what_is_missing_is_named(self):
+        self.refused(says=["a command is missing", "analyze"])
+        self.refused("fleet", says=["a command is missing: check curve"])
+        self.refused("analyze", "trace.csv", says=["--fleet is required"])
+        self.refused("analyze", "--fleet", "fleet.yaml", says=["trace is required"])
+
+    def test_a_value_out_of_its_choices_lists_them(self):
+        self.refused("analyze", "trace.csv", "--fleet", "fleet.yaml", "--baseline", "list", says=["--baseline", "all-payg,status-quo"])
+        self.refused("analyze", "trace.csv", "--fleet", "fleet.yaml", "--threads", "two", says=["--threads"])
+
+
+class Completion(Case):
+    def complete(self, *words):
+        script = self.run_ace("completion", "bash").out
+        ask = '\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ace; printf "%s\\n" "${COMPREPLY[@]}"\n'
+        done = subprocess.run(["bash", "-s", "--", *words], input=script + ask.encode(), capture_output=True, cwd=HERE.folder, check=True)
+        return done.stdout.decode().split()
+
+    def test_bash_accepts_the_script(self):
+        done = subprocess.run(["bash", "-n"], input=self.run_ace("completion", "bash").out, capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_commands_options_choices_and_files_are_completed(self):
+        self.assertEqual(self.complete("ace", "an"), ["analyze"])
+        self.assertEqual(self.complete("ace", "trace", "st"), ["stats"])
+        self.assertEqual(self.complete("ace", "analyze", "--fl"), ["--fleet"])
+        self.assertEqual(self.complete("ace", "analyze", "--idle", "by"), ["by-usage", "by-reservation"])
+        self.assertEqual(self.complete("ace", "analyze", "fle"), ["fleet.yaml"])
+        self.assertEqual(self.complete("ace", "completion", "z"), ["zsh"])
+
+    def test_every_shell_has_a_script_that_names_every_command(self):
+        for shell in ("bash", "zsh", "fish"):
+            script = self.run_ace("completion", shell).text
+            for command in ("analyze", "convert", "curve", "diff"):
+                self.assertIn(command, script, shell)
+        self.refused("completion", "tcsh", says=["bash,zsh,fish"])
+
+
+class BadTraces(Case):
+    def test_what_is_no_trace_is_refused(self):
+        HERE.write("empty.csv", "")
+        trace = HERE.read("trace.csv")
+        HERE.write("cut.csv.gz", gzip.compress(trace)[:-2000])
+        for name, says in (
+            ("nowhere.csv", ["nowhere.csv"]),
+            (".", ["directory"]),
+            ("empty.csv", ["empty"]),
+            ("cut.csv.gz", ["truncated"]),
+            ("fleet.yaml", ["--format"]),
+        ):
+            code = 3 if name == "nowhere.csv" else 2
+            ran = HERE.run("analyze", name, "--fleet", "fleet.yaml", *FAST)
+            with self.subTest(name):
+                self.assertIn(ran.code, {code, 2})
+                self.assertEqual(ran.out, b"")
+                for words in says:
+                    self.assertIn(words, ran.err)
+
+    def test_a_trace_without_rows_is_a_warning_and_an_empty_report(self):
+        HERE.write("header.csv", "at,model,tenant,prompt,output\n")
+        ran = self.analyze("--json", trace="header.csv")
+        self.assertIn("0 rows", ran.err)
+        self.assertEqual(json.loads(ran.out)["service"]["requests"], 0)
+        self.assertIn("0 rows", self.analyze(trace="header.csv").err)
+        self.assertIn("0 rows", self.run_ace("trace", "stats", "header.csv").err)
+
+    def test_an_unknown_model_is_named_with_the_way_to_map_it(self):
+        HERE.write("other.csv", "at,model,tenant,prompt,output\n2026-01-05T00:00:00Z,mega,shop,10,5\n")
+        ran = HERE.run("analyze", "other.csv", "--fleet", "fleet.yaml", *FAST, *SALTED)
+        self.assertEqual(ran.code, 2, ran.err)
+        self.assertIn("--model-map", ran.err)
+        self.assertIn("large", ran.err)
+        HERE.write("map.csv", "mega,large\n")
+        mapped = json.loads(self.analyze("--json", "--model-map", "map.csv", trace="other.csv").out)
+        self.assertEqual(mapped["service"]["requests"], 1)
+        forced = json.loads(self.analyze("--json", "--model", "large", trace="other.csv").out)
+        self.assertEqual(forced["service"]["requests"], 1)
+        self.refused("analyze", "other.csv", "--fleet", "fleet.yaml", *FAST, "--model", "larg", says=["larg", "large"])
+        HERE.write("badmap.csv", "mega,lage\n")
+        self.refused("analyze", "other.csv", "--fleet", "fleet.yaml", *FAST, "--model-map", "badmap.csv", says=["lage"])
+
+    def test_a_bad_row_is_named_and_skipped_only_on_demand(self):
+        good = "2026-01-05T00:00:00Z,large,shop,10,5\n"
+        HERE.write("bad.csv", "at,model,tenant,prompt,output\n" + good + "2026-01-05T00:00:01Z,large,shop,ten,5\n" + good.replace(":00Z", ":02Z"))
+        self.refused("analyze", "bad.csv", "--fleet", "fleet.yaml", *FAST, says=["bad.csv", "line 3", "prompt"])
+        report = json.loads(self.analyze("--json", "--on-bad-row", "skip", trace="bad.csv").out)
+        self.assertEqual(report["coverage"]["rows_skipped"][0]["rows"], 1)
+        self.assertEqual(report["coverage"]["rows_skipped"][0]["first_lines"], [3])
+
+
+class BadFleets(Case):
+    def test_every_mistake_has_its_place(self):
+        text = world.FLEET.replace("tier: owned", "tier: owend").replace("target: 0.99", "target: 99").replace("rpm: 30", "rmp: 30")
+        HERE.write("wrong.yaml", text)
+        for command in (["analyze", "trace.csv", "--fleet", "wrong.yaml"], ["fleet", "check", "wrong.yaml"]):
+            ran = HERE.run(*command)
+            self.assertEqual(ran.code, 1 if command[0] == "fleet" else 2)
+            places = re.findall(r"wrong\.yaml:(\d+):(\d+)", ran.err)
+            lines = text.splitlines()
+            expected = [n for n, line in enumerate(lines, 1) if "owend" in line or "target: 99}" in line or "rmp" in line]
+            self.assertLessEqual(set(expected), {int(line) for line, _ in places}, ran.err)
+            self.assertIn('did you mean "rpm"?', ran.err)
+        self.assertEqual(json.loads(HERE.run("fleet", "check", "wrong.yaml", "--json").out)["ok"], False)
+
+    def test_a_fleet_that_is_not_there_is_the_environments_fault(self):
+        self.refused("analyze", "trace.csv", "--fleet", "none.yaml", code=HERE.run("fleet", "check", "none.yaml").code, says=["none.yaml"])
+
+
+class Reports(Case):
+    @classmethod
+    def setUpClass(cls):
+        ran = HERE.run("analyze", "trace.csv", "--fleet", "fleet.yaml", *FAST, *SALTED, "--json", "--requests", "rows.csv", "--html", "report.html")
+        assert ran.code == 0, ran.err
+        cls.json, cls.err = ran.out, ran.err
+        HERE.write("report.json", cls.json)
+        cls.report = json.loads(cls.json)
+        cls.rows = rows_of(HERE.read("rows.csv"))
+
+    def test_the_report_is_json_on_standard_output_and_nothing_else(self):
+        self.assertEqual(self.report["schema"], "ace.report/1")
+        self.assertEqual(self.err, "wrote report.html\n")
+        self.assertEqual(self.analyze().err, "")
+
+    def test_same_inputs_give_the_same_bytes_on_any_number_of_threads_and_with_or_without_a_spool(self):
+        for arguments in ([], ["--threads", "1"], ["--threads", "2"], ["--no-spool"]):
+            self.assertEqual(self.analyze("--json", *arguments).out, self.json, arguments)
+        self.analyze("--json", "--requests", "again.csv", "--threads", "2")
+        self.assertEqual(HERE.read("again.csv"), HERE.read("rows.csv"))
+        self.assertNotEqual(self.analyze("--json", "--seed", "2").out, self.json)
+
+    def test_a_window_leaves_out_what_arrived_outside(self):
+        cut = "2026-01-05T00:30:00Z"
+        inside = json.loads(self.analyze("--json", "--window", f"{cut},").out)
+        before = json.loads(self.analyze("--json", "--window", f",{cut}").out)
+        expected = sum(row["at"] >= cut[:-1] for row in self.rows)
+        self.assertEqual(inside["service"]["requests"], expected)
+        self.assertEqual(before["service"]["requests"], len(self.rows) - expected)
+        self.refused("analyze", "trace.csv", "--fleet", "fleet.yaml", "--window", cut, says=["--window", "FROM,TO"])
+        self.refused("analyze", "trace.csv", "--fleet", "fleet.yaml", "--window", "yesterday,", says=["--window"])
+
+    def test_a_binary_pipe_is_the_same_trace(self):
+        binary = self.run_ace("trace", "generate", "--profile", "profile.yaml", "--seed", "1").out
+        self.assertTrue(binary.startswith(b"ACEtrc1"))
+        piped = json.loads(self.analyze("--json", trace="-", stdin=binary).out)
+        self.assertEqual(piped["source"]["trace"], "standard input")
+        # A CSV has an apostrophe before a name that a spreadsheet would run, so that tenant's mask is another.
+        for part in ("headline", "levers", "service", "waterfall", "baselines", "series", "destinations", "knees"):
+            self.assertEqual(piped[part], self.report[part], part)
+
+    def test_html_holds_the_same_json_and_no_network(self):
+        page = HERE.read("report.html").decode("utf-8")
+        block = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.S).group(1)
+        self.assertEqual(json.loads(block), self.report)
+        self.assertNotIn("<", block)
+        self.assertIsNone(re.search(r'(src|href)="https?:', page))
+
+    def test_names_that_would_end_the_script_are_data(self):
+        hostile = "a</script><script>alert(1)</script>"
+        text = "at,model,tenant,prompt,output\n2026-01-05T00:00:00Z,large,shop,10,5\n"
+        HERE.write(f"{hostile.replace('/', '_')}.csv", text)
+        self.analyze("--html", "hostile.html", trace=f"{hostile.replace('/', '_')}.csv")
+        page = HERE.read("hostile.html").decode("utf-8")
+        self.assertNotIn("<script>alert", page)
+
+    def test_raw_names_of_people_appear_nowhere(self):
+        everything = self.json + HERE.read("rows.csv") + HERE.read("report.html") + self.analyze().out
+        everything += HERE.run("trace", "stats", "trace.csv", "--json").out + HERE.run("trace", "stats", "trace.csv").out
+        everything += HERE.run("trace", "fit", "trace.csv").out
+        self.run_ace("trace", "convert", "trace.csv", "masked.csv", "--to", "csv")
+        everything += HERE.read("masked.csv")
+        for name in (world.SECRET_NAME, world.FORMULA_NAME, "Jane", "cmd|"):
+            self.assertNotIn(name.encode(), everything)
+
+    def test_pseudonyms_are_stable_under_one_salt_and_only_under_it(self):
+        def masks(report):
+            return {line["tenant"] for line in json.loads(report)["chargeback"]} - {"shop", "labs"}
+
+        first = masks(self.json)
+        self.assertEqual(len(first), 2)
+        for mask in first:
+            self.assertRegex(mask, r"^t_[a-z0-9]{10}$")
+        HERE.write("salt2", "f" * 64)
+        other = masks(self.run_ace("analyze", "trace.csv", "--fleet", "fleet.yaml", *FAST, "--json", "--salt-file", "salt2").out)
+        self.assertFalse(first & other)
+        HERE.write("short", "f" * 63)
+        self.refused("analyze", "trace.csv", "--fleet", "fleet.yaml", "--salt-file", "short", says=["--salt-file"])
+
+    def test_no_cell_of_a_csv_starts_a_formula(self):
+        HERE.write("evil.yaml", world.FLEET.replace("labs: {slo: agent}", "labs: {slo: agent}\n  \"+1\": {}\n  \"-x\": {}\n  \"@x\": {}"))
+        HERE.write("evil.csv", "at,model,tenant,prompt,output\n" + "".join(
+            f"2026-01-05T00:00:0{i}Z,large,{tenant},10,5\n" for i, tenant in enumerate(["+1", "-x", "@x", "\"=1+1\"", "shop"])))
+        self.analyze("--requests", "evil_rows.csv", trace="evil.csv", fleet="evil.yaml")
+        self.run_ace("trace", "convert", "evil.csv", "evil_out.csv", "--to", "csv", "--fleet", "evil.yaml")
+        for name in ("evil_rows.csv", "evil_out.csv"):
+            cells = [cell for row in csv.reader(io.StringIO(HERE.read(name).decode())) for cell in row]
+            self.assertIn("'+1", cells)
+            self.assertFalse([cell for cell in cells if cell[:1] in "=+-@\t\r" and cell[:1] and not re.fullmatch(r"-?[0-9.]+", cell)], name)
+
+    def test_explain_says_what_the_row_says(self):
+        late = next(row for row in self.rows if row["reason"] == "slo_request")
+        for row in (self.rows[0], late):
+            by_row = self.run_ace("explain", "trace.csv", "--fleet", "fleet.yaml", *SALTED, "--row", row["row"]).text
+            by_id = self.run_ace("explain", "trace.csv", "--fleet", "fleet.yaml", *SALTED, "--id", row["id"]).text
+            self.assertEqual(by_row, by_id)
+            self.assertIn(row["id"], by_row)
+            for i, name in enumerate(("C0 baseline", "C1 after caching", "C2 after routing", "C3 after arbitrage", "C4 actual")):
+                amount = re.search(rf"{name}\s+(-?[0-9.]+)", by_row).group(1)
+                self.assertEqual(readd.nano(amount), readd.nano(row[f"c{i}_usd"]), name)
+            self.assertIn(row["destination"], by_row)
+            for destination in ("h100", "alpha", "beta"):
+                self.assertIn(destination, by_row)
+        self.refused("explain", "trace.csv", "--fleet", "fleet.yaml", says=["--row", "--id"])
+        self.refused("explain", "trace.csv", "--fleet", "fleet.yaml", "--row", "999999", says=["999999"], code=2)
+        self.refused("explain", "trace.csv", "--fleet", "fleet.yaml", "--id", "req_nonsense", says=["req_"], code=2)
+
+    def test_verify_accepts_what_was_reported_and_nothing_else(self):
+        asked = ("--trace", "trace.csv", "--fleet", "fleet.yaml", *SALTED)
+        self.assertIn("verified", self.run_ace("verify", "report.json", *asked).text)
+        saving = self.report["headline"]["counted_saving_usd"]
+        changed = self.json.replace(saving.encode(), (saving[:-1] + str((int(saving[-1]) + 1) % 10)).encode())
+        HERE.write("changed.json", changed)
+        self.refused("verify", "changed.json", *asked, code=1, says=["counted_saving_usd", saving])
+        HERE.write("fleet2.yaml", world.FLEET.replace('"4.00 USD/Mtok"', '"4.01 USD/Mtok"'))
+        self.refused("verify", "report.json", "--trace", "trace.csv", "--fleet", "fleet2.yaml", *SALTED, code=1, says=["fleet_digest"])
+        for name, text in (("no.json", "{"), ("list.json", "[]"), ("empty.json", "{}"), ("bare.json", '{"schema":"ace.report/1"}'),
+                           ("odd.json", '{"schema":"ace.report/1","source":7,"headline":[],"bounds":0}'),
+                           ("kind.json", '{"schema":7}')):
+            HERE.write(name, text)
+            with self.subTest(name):
+                self.refused("verify", name, *asked, says=[name])
+
+    def test_a_report_that_cannot_be_written_is_an_error(self):
+        for option in ("--html", "--requests"):
+            ran = HERE.run("analyze", "trace.csv", "--fleet", "fleet.yaml", *FAST, option, "no/such/folder/file")
+            self.assertEqual(ran.code, 3, ran.err)
+            self.assertIn("no/such/folder", ran.err)
+
+
+class Traces(Case):
+    def test_the_same_seed_gives_the_same_bytes(self):
+        again = HERE.generate("again_trace.csv").read_bytes()
+        self.assertEqual(again, HERE.read("trace.csv"))
+        self.run_ace("trace", "generate", "--profile", "profile.yaml", "--seed", "2", "--out", "seed2.csv")
+        self.assertNotEqual(HERE.read("seed2.csv"), again)
+
+    def test_conversion_there_and_back_is_the_same_trace(self):
+        stats = {}
+        names = ("--fleet", "fleet.yaml", *SALTED)
+        self.run_ace("trace", "convert", "trace.csv", "base.csv", "--to", "csv", *names)
+        for form in ("csv", "jsonl", "ace"):
+            self.run_ace("trace", "convert", "trace.csv", f"out.{form}", "--to", form, *names)
+            self.run_ace("trace", "convert", f"out.{form}", "back.csv", "--to", "csv", *names)
+            self.assertEqual(rows_of(HERE.read("back.csv"))[0]["at"], rows_of(HERE.read("base.csv"))[0]["at"])
+            stats[form] = json.loads(self.run_ace("trace", "stats", f"out.{form}", "--json", *names).out)
+            stats[form].pop("format", None)
+        self.assertEqual(stats["csv"], stats["jsonl"])
+        self.assertEqual(stats["csv"], stats["ace"])
+        self.assertEqual(self.run_ace("trace", "convert", "trace.csv", "-", "--to", "csv", *names).out, HERE.read("base.csv"))
+
+    def test_stats_count_what_is_there(self):
+        rows = rows_of(HERE.read("trace.csv"))
+        stats = json.loads(self.run_ace("trace", "stats", "trace.csv", "--json").out)
+        self.assertEqual(stats["requests"], len(rows))
+        self.assertEqual(stats["prompt"]["tokens"], sum(int(row["prompt"]) for row in rows))
+        self.assertEqual(stats["output"]["tokens"], sum(int(row["output"]) for row in rows))
+        text = self.run_ace("trace", "stats", "trace.csv").text
+        self.assertIn(f"{len(rows):,}".replace(",", ""), text.replace(",", ""))
+
+    def test_a_fitted_profile_generates_a_like_trace(self):
+        self.run_ace("trace", "fit", "trace.csv", "--out", "fitted.yaml", "--fleet", "fleet.yaml", *SALTED)
+        self.run_ace("trace", "generate", "--profile", "fitted.yaml", "--out", "like.csv")
+        rows, like = rows_of(HERE.read("trace.csv")), rows_of(HERE.read("like.csv"))
+        self.assertAlmostEqual(len(like) / len(rows), 1.0, delta=0.15)
+        middle = [sorted(int(row["prompt"]) for row in some)[len(some) // 2] for some in (rows, like)]
+        self.assertAlmostEqual(middle[1] / middle[0], 1.0, delta=0.15)
+
+    def test_what_cannot_be_generated_is_refused(self):
+        self.refused("trace", "generate", says=["--profile"])
+        HERE.write("odd.yaml", world.PROFILE.replace("rate:", "rat:"))
+        self.refused("trace", "generate", "--profile", "odd.yaml", says=["odd.yaml", "rate"])
+        self.refused("trace", "generate", "--profile", "profile.yaml", "--days", "3-1", says=["--days"])
+
+
+class Prices(Case):
+    LIST = '{"acme/big": {"mode": "chat", "input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05}}'
+
+    def test_show_check_and_diff(self):
+        HERE.write("a.json", self.LIST)
+        HERE.write("b.json", self.LIST.replace("3e-06", "4e-06"))
+        HERE.write("c.json", self.LIST.replace("3e-06", "3e-03"))
+        self.assertIn("3", self.run_ace("prices", "show", "acme/big", "--prices", "a.json").text)
+        json.loads(self.run_ace("prices", "show", "acme/big", "--prices", "a.json", "--json").out)
+        self.refused("prices", "show", "acme/bik", "--prices", "a.json", says=["acme/big"])
+        self.run_ace("prices", "check", "a.json")
+        self.run_ace("prices", "check", "b.json", "--previous", "a.json")
+        self.run_ace("prices", "check", "c.json", "--previous", "a.json", code=1)
+        self.assertEqual(self.run_ace("prices", "diff", "a.json", "a.json", "--exit-code").code, 0)
+        self.assertIn("acme/big", self.run_ace("prices", "diff", "a.json", "b.json", "--exit-code", code=1).text)
+        self.refused("prices", "check", "none.json", code=HERE.run("prices", "diff", "none.json", "a.json").code, says=["none.json"])
+
+
+class Fleets(Case):
+    def test_check_and_curve(self):
+        self.assertIn("no mistakes", self.run_ace("fleet", "check", "fleet.yaml").text)
+        self.assertEqual(json.loads(self.run_ace("fleet", "check", "fleet.yaml", "--json").out)["ok"], True)
+        table = self.run_ace("fleet", "curve", "fleet.yaml", "--model", "large", "--load", "2000", "--svg", "curve.svg").text
+        for destination in ("h100", "alpha", "beta"):
+            self.assertIn(destination, table)
+        svg = HERE.read("curve.svg").decode("utf-8")
+        self.assertTrue(svg.lstrip().startswith("<svg"))
+        steps = json.loads(self.run_ace("fleet", "curve", "fleet.yaml", "--model", "large", "--json").out)["steps"]
+        costs = [step["usd_per_mtok"] for step in steps]
+        self.assertEqual(costs, sorted(costs), "merit order")
+        bound = self.run_ace("fleet", "curve", "fleet.yaml", "--model", "large", "--tenant", "shop").text
+        self.assertIn("out: alpha", bound)
+        self.refused("fleet", "curve", "fleet.yaml", "--model", "lage", says=["large"])
+        self.refused("fleet", "curve", "fleet.yaml", "--model", "large", "--load", "-1", says=["--load"])
+        self.refused("fleet", "curve", "fleet.yaml", "--model", "large", "--at", "noon", says=["--at"])
+
+
+if __name__ == "__main__":
+    HERE = world.World(sys.argv.pop(1))
+    HERE.generate("trace.csv")
+    try:
+        unittest.main()
+    finally:
+        HERE.close()
