@@ -23,6 +23,7 @@ std::unique_ptr<Fleet> sixteen() {
   profile.watts_busy = 1000.0;
   profile.measured = true;
   fleet->slo_classes.front().ttft = 2 * kSecond;
+  fleet->electricity.flat = {80'000'000};
   for (int i = 0; i < 6; ++i) learn::add_pool(*fleet, "pool" + std::to_string(i), profile, {0}, 2);
   for (int i = 0; i < 2; ++i) {
     Destination& d = learn::add(*fleet, "ptu" + std::to_string(i), Tier::reserved);
@@ -41,7 +42,7 @@ replay_testing::MemorySource requests(std::int64_t count) {
   Rng rng(7, "requests");
   double t = 1'700'000'000.0;
   return replay_testing::MemorySource::of(static_cast<std::size_t>(count), [&](std::size_t) {
-    t += rng.exponential(1.0 / 100.0);
+    t += rng.exponential(1.0 / 250.0);
     return replay_testing::made(t, static_cast<std::int32_t>(rng.between(50, 2000)),
                                 static_cast<std::int32_t>(1.0 + rng.exponential(200.0)));
   });
