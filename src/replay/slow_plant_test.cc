@@ -1,0 +1,102 @@
+// ECONOMICS 12: the plant is not the belief. A plant 30% slower than the prior moves the fitted knee, the SLO recovers
+// and the savings fall; a belief that is the plant gives a visibly better result.
+#include <gtest/gtest.h>
+
+#include "replay/replay_testing.h"
+
+namespace ace {
+namespace {
+
+using replay_testing::made;
+using replay_testing::MemorySource;
+
+/// An engine whose limit is its steps: 64 sequences at 10 ms + 0.5 ms each.
+ServerProfile believed() {
+  ServerProfile p;
+  p.prefill_tokens_per_s = 40'000.0;
+  p.step_base_s = 0.010;
+  p.step_per_sequence_s = 0.0005;
+  p.batch_max = 64;
+  p.kv_tokens_max = 2'000'000;
+  p.measured = true;
+  return p;
+}
+
+std::unique_ptr<Fleet> fleet_with(double slower) {
+  auto fleet = replay_testing::api_fleet();
+  ServerProfile p = believed();
+  p.prefill_tokens_per_s /= slower;
+  p.step_base_s *= slower;
+  p.step_per_sequence_s *= slower;
+  Destination pool = replay_testing::owned_pool(p);
+  pool.amortization_hourly = Usd{1'000'000'000};
+  fleet->destinations.push_back(pool);
+  // 64 sequences take 42 ms a token as believed, 55 ms in a plant 30% slower: over the limit.
+  fleet->slo_classes[0].tpot = Duration{44'000'000};
+  return fleet;
+}
+
+struct Hours {
+  RunResult run;
+  double slo_first = 0.0, slo_last = 0.0;  ///< attainment in the first and the last quarter
+};
+
+Hours replay(double believed_slower, double slowdown) {
+  const auto fleet = fleet_with(believed_slower);
+  const Snapshot snapshot(*fleet);
+  // Three hours at 9/s: 200 output tokens each, more than the pool can take (64 / (200 x 42 ms) = 7.6/s).
+  Rng rng(7, "slow plant");
+  double at = 0.0;
+  std::vector<replay_testing::Made> requests;
+  while (at < 3.0 * 3600.0) {
+    at += rng.exponential(1.0 / 9.0);
+    requests.push_back(made(at, 400, static_cast<std::int32_t>(rng.between(150, 250))));
+  }
+  MemorySource source(std::move(requests));
+  RunOptions options;
+  options.shapley = false;
+  options.plant.slowdown = slowdown;
+  std::array<std::uint64_t, 4> met{}, all{};
+  options.each = [&](const Settled& s) {
+    const auto quarter = std::min<std::int64_t>(3, nanos(s.admitted.at - instant(0)) / nanos(45 * kMinute));
+    ++all[static_cast<std::size_t>(quarter)];
+    met[static_cast<std::size_t>(quarter)] += s.completed.slo_met ? 1 : 0;
+  };
+  Hours hours;
+  Result<RunResult> done = run(snapshot, source, options);
+  EXPECT_TRUE(done);
+  if (done) hours.run = std::move(*done);
+  hours.slo_first = static_cast<double>(met[0]) / static_cast<double>(all[0]);
+  hours.slo_last = static_cast<double>(met[3]) / static_cast<double>(all[3]);
+  return hours;
+}
+
+double saved(const Hours& hours) {
+  const Statement& s = hours.run.statement;
+  return static_cast<double>((s.c0 - s.c4 - s.fixed).nano) / static_cast<double>(s.c0.nano);
+}
+
+TEST(SlowPlant, moves_the_knee_costs_savings_and_keeps_the_slo) {
+  const Hours right = replay(1.0, 1.0);   // the belief is the plant
+  const Hours slower = replay(1.0, 1.3);  // the plant is 30% slower than believed
+  ASSERT_EQ(slower.run.knees.size(), 1U);
+  const KneePoint& knee = slower.run.knees.front();
+  EXPECT_LT(knee.fitted, 0.95 * knee.prior);
+  EXPECT_LT(knee.fitted, right.run.knees.front().fitted);
+  EXPECT_LT(slower.slo_first, slower.slo_last);
+  EXPECT_GE(slower.slo_last, 0.99);
+  EXPECT_LT(saved(slower), saved(right));
+  // Visibly better: more of the same requests kept their limits and the bill is lower.
+  EXPECT_GT(right.run.statement.slo_met, slower.run.statement.slo_met);
+  EXPECT_LT(right.run.statement.c4, slower.run.statement.c4);
+}
+
+TEST(SlowPlant, believed_as_it_is_does_better_than_found_out) {
+  const Hours found_out = replay(1.0, 1.3);
+  const Hours told = replay(1.3, 1.0);  // the belief says what the plant is
+  EXPECT_GT(told.slo_first, found_out.slo_first);
+  EXPECT_GT(told.run.statement.slo_met, found_out.run.statement.slo_met);
+}
+
+}  // namespace
+}  // namespace ace
