@@ -144,4 +144,15 @@ Result<bool> CsvTable::next(CsvRow& row) {
   return any;
 }
 
+std::string csv_text(std::string_view text) {
+  const bool runs = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
+  if (!runs && text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string cell = runs ? "\"'" : "\"";
+  for (const char c : text) {
+    if (c == '"') cell += '"';
+    cell += c;
+  }
+  return cell + '"';
+}
+
 }  // namespace ace

@@ -1,6 +1,6 @@
 #pragma once
 /// Small CSV files (prices, catalogs, series) held in memory: strict RFC 4180 that names the physical line of a
-/// mistake. Traces are read by the streaming reader of `trace`.
+/// mistake; and the text cells of every CSV we write. Traces are read by the streaming reader of `trace`.
 #include <cstddef>
 #include <deque>
 #include <optional>
@@ -67,5 +67,9 @@ class CsvTable {
 
 /// `text` without leading and trailing spaces and tabs.
 std::string_view trim(std::string_view text);
+
+/// A name as a cell of a CSV that we write: quoted where RFC 4180 asks for it. One that a spreadsheet would run as a
+/// formula (= + - @, tab, CR in front) gets an apostrophe in front and is quoted.
+std::string csv_text(std::string_view text);
 
 }  // namespace ace

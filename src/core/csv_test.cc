@@ -120,5 +120,16 @@ TEST(Csv, reads_back_whatever_was_written) {
   });
 }
 
+TEST(Csv, names_that_a_spreadsheet_would_run_are_text) {
+  const struct {
+    const char* name;
+    const char* want;
+  } cases[] = {
+      {"plain", "plain"}, {"", ""},           {"=1+1", "\"'=1+1\""}, {"=cmd|' /C calc'!A0", "\"'=cmd|' /C calc'!A0\""},
+      {"+1", "\"'+1\""},  {"-x", "\"'-x\""},  {"@x", "\"'@x\""},     {"\t=1", "\"'\t=1\""},
+      {"a=b", "a=b"},     {"a,b", "\"a,b\""}, {"a\"b", "\"a\"\"b\""}};
+  for (const auto& c : cases) EXPECT_EQ(csv_text(c.name), c.want);
+}
+
 }  // namespace
 }  // namespace ace

@@ -3,22 +3,14 @@
 #include <cmath>
 #include <limits>
 
+#include "core/text.h"
+
 namespace ace {
 namespace {
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
-
-/// Groups of three: 1204180 -> "1,204,180".
-std::string grouped(std::uint64_t value) {
-  std::string text = std::to_string(value);
-  for (std::size_t at = text.size(); at > 3;) {
-    at -= 3;
-    text.insert(at, 1, ',');
-  }
-  return text;
-}
 
 std::string decimal(std::int64_t nano) {
   const std::uint64_t magnitude = nano < 0 ? 0 - static_cast<std::uint64_t>(nano) : static_cast<std::uint64_t>(nano);

@@ -12,6 +12,35 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 
 }  // namespace
 
+std::string grouped(int128 value) {
+  const bool negative = value < 0;
+  const uint128 magnitude = negative ? -static_cast<uint128>(value) : static_cast<uint128>(value);
+  std::string out;  // from the last digit to the first
+  std::size_t digits = 0;
+  for (uint128 rest = magnitude; digits == 0 || rest > 0; rest /= 10) {
+    if (digits > 0 && digits % 3 == 0) out += ',';
+    out += static_cast<char>('0' + static_cast<int>(rest % 10));
+    ++digits;
+  }
+  if (negative) out += '-';
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || c == '<') {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(byte));
+      continue;
+    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   a = a.substr(0, kWordMost);
   b = b.substr(0, kWordMost);

@@ -1,11 +1,13 @@
 #pragma once
-/// Words for people: lists, and how far two words are apart.
+/// Text that we write: numbers and lists for people, strings for JSON; and how far two words are apart.
 #include <fmt/format.h>
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/int128.h"
 
 namespace ace {
 
@@ -22,6 +24,12 @@ std::string listed(const Items& items, std::size_t at_most = static_cast<std::si
   }
   return out;
 }
+
+/// "1,204,180": digits in groups of three.
+std::string grouped(int128 value);
+
+/// A text as a JSON string with its quotes. `<` is escaped too, so that it may stand inside a page. @param text UTF-8
+std::string json_text(std::string_view text);
 
 /// Edits between two words: insert, delete, replace, swap of neighbours (optimal string alignment), case of ASCII
 /// letters ignored. Only the first 64 characters of each take part. O(|a| |b|).

@@ -75,7 +75,8 @@ Result<Instant> parse_rfc3339(std::string_view text) {
   std::int64_t offset_minutes = 0;
   if (at < text.size() && (text[at] == '+' || text[at] == '-')) {
     const int hours = number(at + 1, 2), minutes = number(at + 4, 2);
-    if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || text[at + 3] != ':' || text.size() != at + 6) return bad;
+    if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || text[at + 3] != ':' || text.size() != at + 6)
+      return bad;
     offset_minutes = (text[at] == '-' ? -1 : 1) * (hours * 60 + minutes);
   } else if (text.substr(at) != "Z") {
     return bad;
