@@ -45,6 +45,10 @@ class Includes(House):
         self.write("src/ledger/fold.cc", '#include "core/units.h"\n#include "fleet/fleet.h"\n#include "fleet/yaml.h"\n')
         self.expect_broken("src/ledger/fold.cc:3: ledger may include fleet/fleet.h only, not fleet/yaml.h", "includes")
 
+    def test_a_port_is_a_face_of_its_own(self):
+        self.write("src/trace/open.h", '#pragma once\n#include "replay/source.h"\n')
+        self.expect_holds("includes")
+
     def test_a_header_is_named_with_its_room(self):
         self.write("src/fleet/parse.cc", '#include "parse.h"\n')
         self.expect_broken('src/fleet/parse.cc:1: write the room: "fleet/parse.h", not "parse.h"', "includes")
