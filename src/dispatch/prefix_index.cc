@@ -69,11 +69,16 @@ struct PrefixIndex::State {
     newest = n;
   }
 
+  /// Not used for longer than the time to live: its place may be taken before there is no other.
+  [[nodiscard]] bool gone(std::uint32_t n, std::int64_t now_ns) const {
+    return n != kNil && rules.ttl.count() > 0 && now_ns - nodes[n].used_ns > rules.ttl.count();
+  }
+
   void touch(std::uint64_t key, std::int64_t now_ns) {
     std::uint32_t n = find(key);
     if (n != kNil) {
       unlink(n);
-    } else if (nodes.size() < rules.blocks_max) {
+    } else if (nodes.size() < rules.blocks_max && !gone(oldest, now_ns)) {
       n = static_cast<std::uint32_t>(nodes.size());
       nodes.emplace_back().key = key;
       if (2 * nodes.size() > table.size()) {
@@ -111,7 +116,7 @@ Tokens PrefixIndex::matched(std::span<const std::uint32_t> blocks, Tokens prompt
   for (const std::uint32_t block : blocks) {
     const std::uint32_t n = s.find(mix(scope, block));
     if (n == kNil) break;
-    if (s.rules.ttl.count() > 0 && nanos(now) - s.nodes[n].used_ns > s.rules.ttl.count()) break;
+    if (s.gone(n, nanos(now))) break;
     ++unbroken;
   }
   const std::int64_t tokens = std::min(unbroken * s.rules.block.value, prompt.value);
