@@ -12,25 +12,6 @@ namespace {
 
 constexpr double kOut = std::numeric_limits<double>::infinity();
 
-/// What the request takes of the offer's scarcest resource, as a share of its cap.
-double scarce_use(const Columns& c, const Ask& ask, std::size_t i) {
-  const auto resource = static_cast<Resource>(c.scarce[i]);
-  const double cached = c.cached[i] < ask.prompt ? c.cached[i] : ask.prompt;
-  const double uncached = ask.prompt - cached;
-  double amount = 1.0;  // slots, requests
-  if (resource == Resource::prefill) amount = uncached;
-  if (resource == Resource::kv) amount = ask.tokens;
-  if (resource == Resource::tokens)
-    amount = uncached + c.meter_cached[i] * cached + c.meter_output[i] * ask.output_mean;
-  // Idle capacity is held back for nobody: what runs now is gone within its residence, long before lambda's next period.
-  // Half of the price's range of use is free, and from 0.9 of the knee on it counts in full.
-  const bool queues = c.scarce[i] < kQueueing;
-  const double knee = !queues ? 1.0 : c.knee[i] < c.knee_of_class[i] ? c.knee[i] : c.knee_of_class[i];
-  double tightness = (c.use[c.scarce[i]][i] / knee - 0.5) / 0.4;
-  tightness = tightness < 0.0 ? 0.0 : tightness > 1.0 ? 1.0 : tightness;
-  return c.per_unit[c.scarce[i]][i] * amount * tightness;
-}
-
 using Counts = std::array<std::uint32_t, kExclusions>;
 
 /// What stands against a candidate once health and capacity were looked at, in the order of testing.
@@ -49,6 +30,7 @@ constexpr std::size_t kLanes = 1;
 inline Vec spread(double x) { return x; }
 inline Vec load(const double* p) { return *p; }
 inline Vec load_i32(const std::int32_t* p) { return *p; }
+inline Vec load_u8(const std::uint8_t* p) { return *p; }
 inline void store(double* p, Vec v) { *p = v; }
 inline unsigned bits(bool mask) { return mask ? 1U : 0U; }
 inline unsigned later(const std::int64_t* until, std::int64_t now) { return *until > now ? 1U : 0U; }
@@ -90,6 +72,11 @@ inline Vec load_i32(const std::int32_t* p) {
   __m128i four;
   std::memcpy(&four, p, sizeof four);
   return _mm256_cvtepi32_pd(four);
+}
+inline Vec load_u8(const std::uint8_t* p) {
+  std::uint32_t four;
+  std::memcpy(&four, p, sizeof four);
+  return _mm256_cvtepi32_pd(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(static_cast<int>(four))));
 }
 inline void store(double* p, Vec v) { _mm256_storeu_pd(p, v); }
 template <class Mask>
