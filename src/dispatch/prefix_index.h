@@ -12,7 +12,7 @@ namespace ace {
 
 /// An open-addressing table of block keys with the order of last use threaded through it. O(1) per block,
 /// deterministic. Memory: at most 64 bytes per block held (a node of 24 in an array that doubles, up to four table
-/// slots of 4), and never more than `blocks_max` blocks.
+/// slots of 4), never more than `blocks_max` blocks and, with a time to live, than were alive at once.
 class PrefixIndex {
  public:
   struct Rules {
