@@ -129,20 +129,22 @@ void Ledger::State::book(const Settled& given, const Usd* other, int sign) {
   const bool withheld = allowance.withheld != Levers{};
   if (withheld) enter(slot.withheld, allowance.withheld);
   const Usd cheapest = answered ? s.cheapest_compliant_baseline : Usd{};
-  enter(slot.cheapest, cheapest, cheapest - c4, allow_amount(cheapest - c4, allowance));
+  // What has no baseline saves nothing and is in no denominator.
+  const bool priced = answered && given.excluded == Reason::none;
+  enter(slot.cheapest, priced ? cheapest : Usd{}, cheapest - c4, allow_amount(cheapest - c4, allowance));
   // Both forms of all-PAYG, whichever the levers decompose. The parts of a chain tell what is withheld where one lever
   // is.
-  const Usd priced_c0 = answered && given.excluded == Reason::none ? given.chain.c[0] : Usd{};
+  const Usd priced_c0 = priced ? given.chain.c[0] : Usd{};
   const bool whole = allowance.lever_reason == Reason::none;
   enter(slot.all_payg, priced_c0, given.chain.saving(),
         whole ? allow_amount(given.chain.saving(), allowance) : sums(allow(given, options.gates)));
   const Usd uncached = answered ? given.uncached_baseline : Usd{};
-  enter(slot.all_payg_uncached, answered && given.excluded == Reason::none ? uncached : Usd{}, uncached - c4,
+  enter(slot.all_payg_uncached, priced ? uncached : Usd{}, uncached - c4,
         whole ? allow_amount(uncached - c4, allowance) : sums(allow(against_uncached(given), options.gates)));
   if (s.baseline_assumed) enter(slot.assumed, c0, c0 - c4, sums(allowance));
   if (other != nullptr) {
     const Usd paid = !answered ? Usd{} : s.excluded != Reason::none ? c4 : *other;
-    enter(slot.other, paid, paid - c4, allow_amount(paid - c4, allowance));
+    enter(slot.other, priced ? paid : Usd{}, paid - c4, allow_amount(paid - c4, allowance));
   }
 
   const Usage& tokens = completed.usage;

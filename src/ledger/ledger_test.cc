@@ -179,6 +179,21 @@ TEST(Ledger, says_what_its_figures_cover) {
   EXPECT_EQ(s.to, instant(nanos(63 * kSecond)));
 }
 
+TEST(Ledger, leaves_what_has_no_baseline_out_of_every_denominator) {
+  const World w;
+  Ledger::Options options;
+  options.baseline = BaselineKind::status_quo;
+  Ledger ledger(w.snapshot, options);
+  ledger.add(Events(w, kGpu).settled(), micro(1'200));
+  ledger.add(Events(w, kGpu).with([](Events& e) { e.admitted.compliance = kNobody; }).settled(), micro(900));
+  const Statement s = ledger.close(names());
+  EXPECT_EQ(s.other.baseline, micro(1'200));
+  EXPECT_EQ(s.other.claimed, micro(1'000));
+  EXPECT_EQ(s.cheapest.baseline, micro(11'200));  // 1,000 x 8 + 100 x 32
+  EXPECT_EQ(s.all_payg.baseline, micro(14'000));
+  EXPECT_EQ(s.all_payg_uncached.baseline, micro(14'000));
+}
+
 TEST(Ledger, gives_no_ratio_on_a_denominator_that_is_not_positive) {
   const World w;
   Ledger ledger(w.snapshot, {});
