@@ -63,8 +63,10 @@ TEST(PrefixIndex, makes_room_from_the_tail_of_the_least_recent_prompt) {
 
 TEST(PrefixIndex, holds_what_is_alive_however_long_the_stream) {
   PrefixIndex index(PrefixIndex::Rules{Tokens{512}, Tokens{0}, Tokens{1}, 5 * kMinute, 1 << 18});
-  for (std::uint32_t second = 0; second < 20'000; ++second)
-    index.insert(Blocks{2 * second, 2 * second + 1}, at(second));
+  for (int second = 0; second < 20'000; ++second) {
+    const auto block = static_cast<std::uint32_t>(2 * second);
+    index.insert(Blocks{block, block + 1}, at(second));
+  }
   EXPECT_LE(index.size(), 2u * 302) << "two blocks a second, gone after 300 s";
   EXPECT_EQ(index.matched(Blocks{39'400, 39'401}, kLong, at(20'000)).value, 1024) << "300 s old, kept";
 }
