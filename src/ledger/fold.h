@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 
+#include "core/hash.h"
 #include "ledger/ledger.h"
 #include "ledger/table.h"
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/csv.h"
+
 namespace ace {
 namespace {
 
@@ -105,21 +107,6 @@ void append_csv_header(std::string& out) {
   out += '\n';
 }
 
-void append_text_cell(std::string& out, std::string_view text) {
-  const bool runs = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
-  if (!runs && text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  if (runs) out += '\'';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
-
 void append_csv(std::string& out, const Row& r, const RowNames& names) {
   const Fleet& fleet = *names.fleet;
   const auto symbol = [](const std::vector<std::string>* table, std::uint32_t i) {
@@ -130,7 +117,7 @@ void append_csv(std::string& out, const Row& r, const RowNames& names) {
   for (const std::string_view name :
        {symbol(names.tenants, r.tenant), symbol(names.teams, r.team), name_in(fleet.models, r.requested),
         name_in(fleet.models, r.used), name_in(fleet.slo_classes, r.slo), name_in(fleet.destinations, r.destination)}) {
-    append_text_cell(out, name);
+    out += csv_text(name);
     out += ',';
   }
   fmt::format_to(to, "{},{},{},{},{},{},", r.input, r.cached, r.cache_write, r.output, r.reasoning, r.other_units);

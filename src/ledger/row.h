@@ -43,11 +43,8 @@ struct RowNames {
 
 /// The field names in the order of the cells.
 std::span<const std::string_view> row_fields();
-/// Appends the header line, and one line for a row, both ending in LF. Names are quoted where CSV needs it; one that a
-/// spreadsheet would run (= + - @, tab, CR in front) gets an apostrophe in front.
+/// Appends the header line, and one line for a row, both ending in LF. Names are written by csv_text().
 void append_csv_header(std::string& out);
 void append_csv(std::string& out, const Row& row, const RowNames& names);
-/// A text as a CSV cell by those rules.
-void append_text_cell(std::string& out, std::string_view text);
 
 }  // namespace ace

@@ -46,19 +46,6 @@ TEST(Row, holds_everything_of_one_request) {
   EXPECT_EQ(cell("gate"), "none");
 }
 
-TEST(Row, names_that_a_spreadsheet_would_run_are_text) {
-  const struct {
-    const char* name;
-    const char* want;
-  } cases[] = {{"plain", "plain"}, {"=1+1", "\"'=1+1\""},  {"+1", "\"'+1\""}, {"-x", "\"'-x\""},     {"@x", "\"'@x\""},
-               {"a,b", "\"a,b\""}, {"a\"b", "\"a\"\"b\""}, {"", ""},          {"\t=1", "\"'\t=1\""}, {"a=b", "a=b"}};
-  for (const auto& c : cases) {
-    std::string out;
-    append_text_cell(out, c.name);
-    EXPECT_EQ(out, c.want);
-  }
-}
-
 TEST(Row, has_as_many_cells_as_names) {
   const World w;
   for_each_seed(200, [&](Rng& rng) {

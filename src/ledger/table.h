@@ -46,11 +46,4 @@ class Table {
   std::vector<std::pair<Key, Value>> entries_;
 };
 
-/// Mixes words into a hash (splitmix64's finalizer).
-constexpr std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t x = a * 0x9e37'79b9'7f4a'7c15ULL ^ b;
-  x = (x ^ x >> 30) * 0xbf58'476d'1ce4'e5b9ULL;
-  return x ^ x >> 27;
-}
-
 }  // namespace ace

@@ -261,22 +261,5 @@ TEST_F(Files, that_are_folders_or_absent_are_errors_and_pipes_are_streams) {  //
   writer.join();
 }
 
-TEST(CsvCell, is_never_a_formula) {  // C22
-  const struct {
-    const char* raw;
-    const char* cell;
-  } cases[] = {{"=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"},
-               {"@x", "'@x"},
-               {"+1", "'+1"},
-               {"-1", "-1"},
-               {"-1-1", "'-1-1"},
-               {"\tx", "\"'\tx\""},
-               {"a,b", "\"a,b\""},
-               {"say \"hi\"", "\"say \"\"hi\"\"\""},
-               {"plain", "plain"},
-               {"", ""}};
-  for (const auto& c : cases) EXPECT_EQ(csv_cell(c.raw), c.cell);
-}
-
 }  // namespace
 }  // namespace ace

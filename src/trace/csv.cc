@@ -131,20 +131,4 @@ Result<bool> CsvRecords::quoted_record() {
   return true;
 }
 
-std::string csv_cell(std::string_view text) {
-  const bool numeric = !text.empty() && text.size() < 32 && text.find_first_not_of("0123456789.-") == text.npos &&
-                       text.find('-', 1) == text.npos && text.find_first_of("0123456789") != text.npos;
-  std::string cell;
-  if (!text.empty() && !numeric && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos)
-    cell = "'";
-  cell += text;
-  if (cell.find_first_of(",;\t\"\r\n") == std::string::npos) return cell;
-  std::string quoted = "\"";
-  for (const char c : cell) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 }  // namespace ace

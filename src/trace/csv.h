@@ -47,8 +47,4 @@ class CsvRecords {
   std::uint64_t blank_ = 0;
 };
 
-/// A cell for a CSV we write: quoted where RFC 4180 asks for it, and with a leading apostrophe where a spreadsheet
-/// would take it for a formula (=, +, -, @, tab, CR), unless it is a plain number.
-std::string csv_cell(std::string_view text);
-
 }  // namespace ace

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "core/money.h"
+#include "core/text.h"
 #include "trace/stats.h"
 
 namespace ace {
@@ -10,41 +11,10 @@ namespace {
 
 constexpr std::size_t kNamesShown = 12;
 
-std::string grouped(int128 value) {
-  std::string digits, out;
-  const bool negative = value < 0;
-  for (int128 rest = negative ? -value : value; digits.empty() || rest > 0; rest /= 10) {
-    digits += static_cast<char>('0' + static_cast<int>(rest % 10));
-  }
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && i % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  if (negative) out += '-';
-  std::reverse(out.begin(), out.end());
-  return out;
-}
-
 std::string plain(int128 value) {
   std::string text = grouped(value);
   text.erase(std::remove(text.begin(), text.end(), ','), text.end());
   return text;
-}
-
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20 || c == '<') {
-      out += fmt::format("\\u{:04x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
 }
 
 /// Exact, as a decimal: totals of a log may go beyond what one booked amount can hold.
@@ -88,7 +58,7 @@ std::string names_json(const std::vector<NameCount>& names) {
   std::string out = "[";
   for (const NameCount& n : names) {
     out += fmt::format("{}{{\"name\":{},\"requests\":{},\"prompt_tokens\":{},\"output_tokens\":{}}}",
-                       out.size() > 1 ? "," : "", json_string(n.name), n.requests, n.prompt, n.output);
+                       out.size() > 1 ? "," : "", json_text(n.name), n.requests, n.prompt, n.output);
   }
   return out + "]";
 }
@@ -152,11 +122,11 @@ std::string to_json(const TraceStats& s) {
     std::string lines;
     for (const std::int64_t line : rows.lines) lines += fmt::format("{}{}", lines.empty() ? "" : ",", line);
     skipped += fmt::format("{}{{\"reason\":{},\"rows\":{},\"first_lines\":[{}]}}", skipped.empty() ? "" : ",",
-                           json_string(rows.reason), rows.count, lines);
+                           json_text(rows.reason), rows.count, lines);
   }
-  for (const std::string& note : s.notes) notes += (notes.empty() ? "" : ",") + json_string(note);
+  for (const std::string& note : s.notes) notes += (notes.empty() ? "" : ",") + json_text(note);
   const PrefixReuse& p = s.prefix;
-  std::string out = fmt::format("{{\"format\":{},\"requests\":{}", json_string(s.format), s.rows);
+  std::string out = fmt::format("{{\"format\":{},\"requests\":{}", json_text(s.format), s.rows);
   if (s.rows > 0) {
     out += fmt::format(",\"first\":\"{}\",\"last\":\"{}\",\"span_s\":{:.9f},\"rate_per_s\":{:.9f}", to_rfc3339(s.first),
                        to_rfc3339(s.last), s.span_s(), s.rate_per_s());

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "core/csv.h"
+#include "core/text.h"
+
 namespace ace {
 namespace {
 
@@ -53,31 +56,10 @@ void put_usd(std::string& out, std::int64_t nano) {
   out += text;
 }
 
-std::string csv_name(const std::string& name) {
-  const bool formula = !name.empty() && std::string_view("=+-@\t\r").find(name.front()) != std::string_view::npos;
-  const std::string safe = formula ? "'" + name : name;
-  if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
-  std::string quoted = "\"";
-  for (const char c : safe) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
-
-std::string json_text(const std::string& name) {
-  std::string out = "\"";
-  for (const char c : name) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    else
-      out += c;
-  }
-  return out + '"';
-}
-
 /// Names by symbol in the form they are written.
 class Names {
  public:
-  Names(const Interner& interner, std::string (*form)(const std::string&)) : interner_(interner), form_(form) {}
+  Names(const Interner& interner, std::string (*form)(std::string_view)) : interner_(interner), form_(form) {}
   const std::string& operator[](std::uint32_t symbol) {
     while (text_.size() <= symbol) text_.push_back(form_(interner_[static_cast<std::uint32_t>(text_.size())]));
     return text_[symbol];
@@ -85,7 +67,7 @@ class Names {
 
  private:
   const Interner& interner_;
-  std::string (*form_)(const std::string&);
+  std::string (*form_)(std::string_view);
   std::vector<std::string> text_;
 };
 
@@ -125,7 +107,7 @@ Result<std::uint64_t> write_csv(RequestSource& source, const ByteSink& sink, con
   if (columns.outcome) head += ",needs,failed,cost_usd,ttft_us,duration_us";
   if (columns.blocks) head += ",blocks";
   Times times;
-  Names models(source.models(), csv_name), tenants(source.tenants(), csv_name), teams(source.teams(), csv_name);
+  Names models(source.models(), csv_text), tenants(source.tenants(), csv_text), teams(source.teams(), csv_text);
   const auto number = [](std::string& out, std::int64_t value, std::int64_t unsaid) {
     out += ',';
     if (value != unsaid) put(out, value);
