@@ -196,6 +196,32 @@ TEST(Decide, never_serves_what_has_no_price) {
   EXPECT_EQ(d.excluded[static_cast<std::size_t>(Exclusion::unpriced)], 1U);
 }
 
+TEST(Decide, sends_to_batch_and_flex_services_only_what_can_wait) {
+  for (const ServiceTier service : {ServiceTier::batch, ServiceTier::flex}) {
+    World w;
+    w.payg(0.5, 1.0).service = service;
+    w.payg(1.0, 2.0);
+    w.fleet.slo_classes[0].ttft = kSecond;
+    w.fleet.slo_classes.emplace_back().deadline = kDay;
+    Decision d = decided(w);
+    EXPECT_EQ(d.chosen, OfferId{1});
+    EXPECT_EQ(d.excluded[static_cast<std::size_t>(Exclusion::service)], 1U);
+    w.request.slo = SloId{1};
+    EXPECT_EQ(decided(w).chosen, OfferId{0});
+    w.request.slo = SloId{0};
+    w.request.batch = true;
+    EXPECT_EQ(decided(w).chosen, OfferId{0});
+    w.request.batch = false;
+    w.fleet.destinations.pop_back();
+    d = decided(w);
+    EXPECT_EQ(d.verdict, Verdict::no_capable_destination);
+    const Snapshot snapshot(w.fleet);
+    const Usage usage(Tokens{1000}, Tokens{0}, Tokens{500});
+    EXPECT_FALSE(snapshot.cheapest_payg(ModelId{0}, {}, {}, usage, false));
+    EXPECT_EQ(snapshot.cheapest_payg(ModelId{0}, {}, {}, usage, true)->price, Usd{1'000'000});
+  }
+}
+
 TEST(Decide, passes_over_where_the_request_failed_already) {
   World w;
   w.payg(1.0, 1.0);

@@ -29,6 +29,7 @@ struct Request {
   std::string_view data_class;                 ///< borrowed from the fleet
   Tokens prompt{0}, max_output{0};             ///< max_output 0 = not stated
   std::uint32_t needs = kText;                 ///< Capability bits
+  bool batch = false;                          ///< sent as a batch job: it can wait, whatever its class
   const Requirements* requirements = nullptr;  ///< usually none
   Prediction predicted;                        ///< of the output
   Duration waited{0};                          ///< in our own queue so far

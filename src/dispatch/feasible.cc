@@ -18,6 +18,11 @@ Exclusion hardware_exclusion(const Requirements& needs, const Destination& at) {
   return Exclusion::none;
 }
 
+/// May the answer take as long as batch and flex services take?
+bool waits(const Snapshot& fleet, const Request& request) {
+  return request.batch || (request.slo.valid() && fleet.fleet().slo_classes[request.slo.value].deferrable());
+}
+
 Exclusion capability_exclusion(const Snapshot& fleet, const Request& request, const Offer& offer) {
   // Not `prompt + output > context`, which could overflow.
   if (request.max_output.value > offer.context_max.value - request.prompt.value) return Exclusion::context;
@@ -25,13 +30,15 @@ Exclusion capability_exclusion(const Snapshot& fleet, const Request& request, co
   const std::uint32_t lacking = request.needs & ~offer.capabilities;
   if ((lacking & kModalities) != 0) return Exclusion::modality;
   if ((lacking & kToolUse) != 0) return Exclusion::tools;
-  if (request.requirements == nullptr) return Exclusion::none;
-  return hardware_exclusion(*request.requirements, fleet.fleet().destinations[offer.destination.value]);
+  const Destination& at = fleet.fleet().destinations[offer.destination.value];
+  if (request.requirements != nullptr)
+    if (const Exclusion why = hardware_exclusion(*request.requirements, at); why != Exclusion::none) return why;
+  return only_for_deferrable(at.service) && !waits(fleet, request) ? Exclusion::service : Exclusion::none;
 }
 
 /// Is the request within what every offer of the range can do?
-bool within_all(const Request& request, const OfferRange& range) {
-  return request.requirements == nullptr &&
+bool within_all(const Snapshot& fleet, const Request& request, const OfferRange& range) {
+  return request.requirements == nullptr && (!range.slow || waits(fleet, request)) &&
          request.max_output.value <= range.context_min.value - request.prompt.value &&
          request.max_output <= range.output_min && (request.needs & ~range.common) == 0;
 }
@@ -59,7 +66,7 @@ Exclusion fixed_exclusion(const Snapshot& fleet, const Request& request, OfferId
 void exclude(const Snapshot& fleet, const Live& live, const Request& request, const OfferRange& range,
              const std::vector<OfferId>& attempted, std::uint8_t* excluded) {
   const std::size_t first = range.first.value, n = range.count;
-  if (within_all(request, range) && fleet.data_class_allowed(request.compliance, request.data_class)) {
+  if (within_all(fleet, request, range) && fleet.data_class_allowed(request.compliance, request.data_class)) {
     std::memcpy(excluded, fleet.fixed_exclusions(request.compliance).data() + first, n);
   } else {
     for (std::uint32_t i = 0; i < n; ++i)

@@ -99,10 +99,11 @@ bool priced(const Fleet& fleet, const Offer& offer) {
 
 void extend(OfferRange& range, const Fleet& fleet, const Offer& offer, OfferId id) {
   constexpr Tokens endless{std::numeric_limits<std::int64_t>::max()};
-  if (range.count++ == 0) range = {offer.model, id, 1, 1.0, endless, endless, ~0U, endless};
+  if (range.count++ == 0) range = {offer.model, id, 1, 1.0, endless, endless, ~0U, endless, false};
   range.context_min = std::min(range.context_min, offer.context_max);
   if (offer.output_max.value > 0) range.output_min = std::min(range.output_min, offer.output_max);
   range.common &= offer.capabilities;
+  range.slow = range.slow || only_for_deferrable(fleet.destinations[offer.destination.value].service);
   if (!offer.price) return;
   const std::vector<ContextTier>& tiers = fleet.prices.rows[offer.price->value].tiers;
   if (tiers.size() > 1) range.tier_min = std::min(range.tier_min, tiers[1].above);
@@ -120,9 +121,9 @@ std::uint32_t capabilities_of(const Usage& usage) {
 
 std::string_view name_of(Exclusion exclusion) {
   constexpr std::array<std::string_view, kExclusions> names = {
-      "none",         "jurisdiction", "data_class", "provider",    "retention",    "context",  "output",
-      "modality",     "tools",        "vram",       "accelerator", "interconnect", "unpriced", "not_running",
-      "not_resident", "tripped",      "throttled",  "saturated",   "attempted"};
+      "none",        "jurisdiction", "data_class", "provider",    "retention",    "context",  "output",
+      "modality",    "tools",        "vram",       "accelerator", "interconnect", "service",  "unpriced",
+      "not_running", "not_resident", "tripped",    "throttled",   "saturated",    "attempted"};
   return names[static_cast<std::size_t>(exclusion)];
 }
 
@@ -245,7 +246,7 @@ Result<Usd> Snapshot::price(OfferId id, const Usage& usage, Instant t) const {
 }
 
 std::optional<Snapshot::Cheapest> Snapshot::cheapest_payg(ModelId model, ComplianceId rule, std::string_view data_class,
-                                                          const Usage& usage) const {
+                                                          const Usage& usage, bool waits) const {
   if (ranges_[model.value].empty() || ranges_[model.value].front().model != model) return std::nullopt;
   if (!data_class_allowed(rule, data_class)) return std::nullopt;
   const std::span<const std::uint8_t> fixed = fixed_exclusions(rule);
@@ -259,6 +260,7 @@ std::optional<Snapshot::Cheapest> Snapshot::cheapest_payg(ModelId model, Complia
     if (prompt.value > offer.context_max.value - completion.value) continue;
     if (offer.output_max.value > 0 && completion > offer.output_max) continue;
     const Destination& at = fleet_->destinations[offer.destination.value];
+    if (!waits && only_for_deferrable(at.service)) continue;
     const Result<Usd> price = price_of(usage, fleet_->prices.rows[offer.price->value], at.service, at.uplift_ppm);
     if (price && (!best || *price < best->price)) best = Cheapest{OfferId{i}, *price};
   }

@@ -24,8 +24,9 @@ enum class Exclusion : std::uint8_t {
   tools,
   vram,
   accelerator,
-  interconnect,  // capability
-  unpriced,      // a payg offer without a price
+  interconnect,
+  service,   // capability; service: batch or flex, for requests that can wait
+  unpriced,  // a payg offer without a price
   not_running,
   not_resident,  // unit states
   tripped,
@@ -33,7 +34,7 @@ enum class Exclusion : std::uint8_t {
   saturated,  // no capacity under the cap
   attempted,  // this request failed there already
 };
-inline constexpr std::size_t kExclusions = 19;
+inline constexpr std::size_t kExclusions = 20;
 std::string_view name_of(Exclusion exclusion);
 
 /// The resources whose use is utilization. The first three queue (they have a knee below their cap), the others admit
@@ -81,6 +82,7 @@ struct OfferRange {
   Tokens output_min{0};    ///< within them cannot miss one
   std::uint32_t common = 0;
   Tokens tier_min{0};  ///< prompts up to here are priced in the first context tier everywhere
+  bool slow = false;   ///< some are sold as batch or flex
   friend bool operator==(const OfferRange&, const OfferRange&) = default;
 };
 
@@ -126,12 +128,13 @@ class Snapshot {
   [[nodiscard]] EnergyPrice energy_price(OfferId offer, UsdPerKwh electricity) const;
 
   /// Cheapest compliant and capable payg price of `model` for `usage`, ties by destination; nullopt if there is none.
+  /// @param waits may it be sold as batch or flex?
   struct Cheapest {
     OfferId offer;
     Usd price;
   };
   [[nodiscard]] std::optional<Cheapest> cheapest_payg(ModelId model, ComplianceId rule, std::string_view data_class,
-                                                      const Usage& usage) const;
+                                                      const Usage& usage, bool waits) const;
 
  private:
   const Fleet* fleet_;

@@ -90,7 +90,7 @@ TEST(Snapshot, finds_the_cheapest_compliant_payg_as_a_search_would) {
       const Result<Usd> price = snapshot.price(OfferId{i}, usage, kNow);
       if (price && (!want || *price < want->price)) want = Snapshot::Cheapest{OfferId{i}, *price};
     }
-    const auto got = snapshot.cheapest_payg(r.model, r.compliance, r.data_class, usage);
+    const auto got = snapshot.cheapest_payg(r.model, r.compliance, r.data_class, usage, false);
     ASSERT_EQ(got.has_value(), want.has_value());
     if (!got) return;
     EXPECT_EQ(got->offer, want->offer);

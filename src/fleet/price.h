@@ -79,6 +79,10 @@ class Usage {
 enum class ServiceTier : std::uint8_t { standard, batch, flex, priority };
 inline constexpr std::size_t kServiceTiers = 4;
 std::string_view name_of(ServiceTier service);
+/// Cheap because the answer may take its time: batch and flex are for requests that can wait.
+constexpr bool only_for_deferrable(ServiceTier service) {
+  return service == ServiceTier::batch || service == ServiceTier::flex;
+}
 
 /// Prices by unit in nano-USD per million units; a unit without a price is not priced at zero, it is not priced.
 class Rates {

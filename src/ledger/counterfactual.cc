@@ -12,8 +12,6 @@ bool turned_away(Rejection why) {
   return why == Rejection::throttled || why == Rejection::overloaded || why == Rejection::refused;
 }
 
-bool only_for_deferrable(ServiceTier service) { return service == ServiceTier::batch || service == ServiceTier::flex; }
-
 }  // namespace
 
 std::string_view name_of(Lever lever) {

@@ -158,7 +158,8 @@ TEST(Settle, agrees_with_the_dispatcher_on_the_cheapest_compliant_price) {
   const World w;
   for (const ComplianceId rule : {ComplianceId{}, kAltOnly}) {
     const Settled s = Events(w, kApi).with([&](Events& e) { e.admitted.compliance = rule; }).settled();
-    EXPECT_EQ(s.cheapest_compliant_baseline, w.snapshot.cheapest_payg(kLarge, rule, "", text(1000, 0, 100))->price);
+    EXPECT_EQ(s.cheapest_compliant_baseline,
+              w.snapshot.cheapest_payg(kLarge, rule, "", text(1000, 0, 100), false)->price);
   }
 }
 
@@ -203,6 +204,18 @@ TEST(Shapley, of_an_owned_request_gives_utilization_what_the_api_would_have_cost
   EXPECT_EQ(s.value, (std::array<Usd, kLevers>{Usd{}, Usd{}, micro(1'400), micro(12'400)}));
   EXPECT_EQ(s.low[3], micro(11'000));
   EXPECT_EQ(s.high[3], micro(13'800));
+}
+
+TEST(Shapley, looks_for_the_cheapest_price_at_the_cached_tokens_of_each_coalition) {
+  Fleet fleet = small_fleet();
+  for (Rates& rates : fleet.prices.rows[0].tiers[0].by_service) rates.set(Unit::cached_input, {8'000'000'000});
+  const World w(std::move(fleet));
+  const Settled s = Events(w, kGpu).with([](Events& e) { e.admitted.h0 = Tokens{600}; }).settled();
+  EXPECT_EQ(s.chain.c[0], micro(8'600));   // 400 x 10 + 600 x 1 + 100 x 40
+  EXPECT_EQ(s.chain.c[3], micro(11'200));  // nothing cached: `alt` at 8 and 32
+  const Coalitions v = w.settler.coalitions(s);
+  EXPECT_EQ(v[4], micro(8'600)) << "with 600 cached `api` is the cheapest";
+  EXPECT_EQ(v[5], micro(11'200)) << "with ACE's caching, which found nothing, `alt` is";
 }
 
 TEST(Shapley, values_sum_to_what_all_levers_save_together) {

@@ -38,16 +38,16 @@ Shapley shapley_of(const Coalitions& v) {
 }
 
 /// C3's rule for a model and its tokens: the price at the place used if that is PAYG and offers it, else the cheapest
-/// feasible PAYG: the one noted at admission for the model used, the cheapest compliant for another.
+/// compliant PAYG; none where none was feasible at admission. The offer noted then was the cheapest for the cached
+/// tokens found, which other cached tokens may turn.
 Usd Settler::arbitraged(const Settled& s, ModelId model, const Usage& usage, Usd plain) const {
   const bool waits = deferrable(s.admitted);
   const Offer& place = (*snapshot_)[s.billed_as];
   if (place.tier == Tier::payg || s.native_spill) {
     if (const std::optional<OfferId> there = offer_at(place.destination, model))
       return at_offer(*there, usage, s.admitted.at, waits).value_or(plain);
-  } else if (model == s.used) {
-    const OfferId noted = s.decided.cheapest_payg;
-    return noted.valid() ? at_offer(noted, usage, s.admitted.at, waits).value_or(plain) : plain;
+  } else if (model == s.used && !s.decided.cheapest_payg.valid()) {
+    return plain;
   }
   return cheapest(market(s.admitted, model), usage, waits).value_or(plain);
 }

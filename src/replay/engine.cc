@@ -267,6 +267,7 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
     request.prompt = Tokens{arrival.prompt};
     request.max_output = Tokens{arrival.max_output};
     request.needs = kText | arrival.needs;
+    request.batch = arrival.batch;
     request.predicted = belief_.predict(request.model, request.tenant, request.slo, request.max_output);
     request.waited = now - arrival.at;
     for (const event::Attempted& failure : flight.failures)  // a loss with its spot unit is never the request's fault
@@ -377,21 +378,25 @@ void Engine::complete(std::uint32_t number, Instant now, event::Outcome outcome,
     if (options_.note_late_hits && !flight.blocks.empty() && flight.cached > 0 &&
         (flight.dispatched > arrival.at || flight.attempts > 1))
       late_hits_.push_back({arrival.row, flight.cached});
-    const std::int64_t written = arrival.cache_write;
+    // The log's parts fit the log's whole; ours may be another cache, and the answer of another model.
+    const std::int64_t written = std::min(arrival.cache_write, arrival.prompt - flight.cached);
+    const std::int64_t reasoning =
+        arrival.output > 0 ? std::int64_t{arrival.reasoning} * flight.output / arrival.output : 0;
     completed.usage = Usage(Tokens{arrival.prompt - flight.cached - written}, Tokens{flight.cached},
-                            Tokens{flight.output - arrival.reasoning});
+                            Tokens{flight.output - reasoning});
     if (written > 0) completed.usage.set(Unit::cache_write, written);
-    if (arrival.reasoning > 0) completed.usage.set(Unit::reasoning, arrival.reasoning);
+    if (reasoning > 0) completed.usage.set(Unit::reasoning, reasoning);
     completed.output_requested = Tokens{arrival.output};
     completed.h1 = Tokens{flight.cached};
     completed.ttft = flight.first_token - arrival.at;
     completed.tpot = per_token(now - flight.first_token, flight.output);
-    completed.slo_met =
-        met(fleet_->fleet().slo_classes[flight.demand.slo.value], completed.ttft, completed.tpot, now - arrival.at);
+    const SloClass& slo = fleet_->fleet().slo_classes[flight.demand.slo.value];
+    completed.slo_met = met(slo, completed.ttft, completed.tpot, now - arrival.at);
     flight.decided.cheapest_payg = OfferId{};
     if ((*fleet_)[flight.billed_as].tier != Tier::payg) {  // C3 of an answer by an API is its own price
-      const auto cheapest = fleet_->cheapest_payg((*fleet_)[flight.offer].model, flight.demand.compliance,
-                                                  flight.demand.data_class, completed.usage);
+      const auto cheapest =
+          fleet_->cheapest_payg((*fleet_)[flight.offer].model, flight.demand.compliance, flight.demand.data_class,
+                                completed.usage, arrival.batch || slo.deferrable());
       if (cheapest) flight.decided.cheapest_payg = cheapest->offer;
     }
     flight.failures.push_back({flight.decided.id,

@@ -117,6 +117,37 @@ TEST(Engine, bills_native_spillover_as_the_deployment_named) {
   EXPECT_GT(native, 0);
 }
 
+TEST(Engine, bills_the_parts_of_an_answer_that_fit_its_whole) {
+  World w;
+  w.fleet = learn::models(2);
+  w.fleet->models[0].equivalents = {{ModelId{1}, 0.97, 500'000, "docs/q.md"}};
+  Destination& api = learn::add_api(*w.fleet, "api", 2'000'000'000);
+  api.serving.front().model = ModelId{1};
+  for (Rates& rates : w.fleet->prices.rows.back().tiers.front().by_service)
+    for (const Unit unit : {Unit::cached_input, Unit::cache_write, Unit::reasoning}) rates.set(unit, {2'000'000'000});
+  w.begin();
+  Demand d;
+  d.arrival.at = at(0);
+  d.arrival.row = 1;
+  d.arrival.prompt = 1000;
+  d.arrival.output = 100;
+  d.arrival.reasoning = 80;
+  d.arrival.cached = 600;
+  d.arrival.cache_write = 600;  // as other logs count them: what was read is written again
+  d.model = ModelId{0};
+  d.slo = SloId{0};
+  w.engine->arrive(d);
+  w.finish();
+  ASSERT_EQ(w.settled.size(), 1U);
+  const Usage& usage = w.settled[0].completed.usage;
+  EXPECT_EQ(usage[Unit::reasoning], 40) << "80 of 100 tokens, of which the equivalent needs half";
+  EXPECT_EQ(usage[Unit::output], 10);
+  EXPECT_EQ(usage.prompt(), Tokens{1000});
+  EXPECT_EQ(usage[Unit::input], 0);
+  EXPECT_EQ(w.settled[0].excluded, Reason::none);
+  EXPECT_EQ(w.settled[0].chain.c[4].nano, (1000 + 50) * 2'000);
+}
+
 TEST(Engine, keeps_within_the_rate_limits_of_an_api) {
   World w;
   learn::add_api(*w.fleet, "cheap", 1'000'000'000).unlimited = false;
