@@ -1,0 +1,199 @@
+/// Sections on what it cost, what it saved, and who pays.
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "report/json_sections.h"
+
+namespace ace::report {
+
+Json Sections::headline() const {
+  // Fixed cost stands on both sides of a baseline that uses the same fleet.
+  const bool greenfield = decomposes(s.baseline);
+  const Usd marginal = greenfield ? s.denominator : s.other.baseline;
+  const Usd baseline = greenfield ? marginal : marginal + s.fixed;
+  const Usd counted = greenfield ? s.counted.sum() : s.other.counted;
+  Json j;
+  j["baseline"] = name_of(s.baseline);
+  j["grade"] = name_of(s.grade);
+  j["baseline_usd"] = usd(baseline);
+  j["actual_marginal_usd"] = usd(s.c4);
+  j["fixed_usd"] = usd(s.fixed);
+  j["actual_fully_loaded_usd"] = usd(s.c4 + s.fixed);
+  j["claimed_saving_usd"] = usd(s.claimed_saving());
+  j["counted_saving_usd"] = usd(s.counted_saving());
+  j["counted_saving_share"] = share(s.counted_saving(), baseline);
+  j["counted_marginal_saving_usd"] = usd(counted);
+  j["counted_marginal_saving_share"] = share(counted, marginal);
+  j["disallowed_usd"] = usd(greenfield ? s.disallowed.sum() : s.other.disallowed);
+  j["assumed_routing_usd"] = usd(s.assumed_routing);
+  j["assumed_baseline_usd"] = usd(s.assumed_baseline);
+  return j;
+}
+
+Json Sections::baselines() const {
+  Json all = Json::array();
+  const auto one = [&](const char* name, const char* meaning, Usd baseline, Usd claimed, Usd counted,
+                       bool fixed_on_both) {
+    all.push_back({{"baseline", name},
+                   {"meaning", meaning},
+                   {"baseline_usd", usd(fixed_on_both ? baseline + s.fixed : baseline)},
+                   {"claimed_saving_usd", usd(claimed)},
+                   {"counted_saving_usd", usd(counted)},
+                   {"counted_saving_share", share(counted, fixed_on_both ? baseline + s.fixed : baseline)},
+                   {"fixed_cost_on_both_sides", fixed_on_both}});
+  };
+  one("all-payg",
+      "every request at its model's default pay-as-you-go price, no fixed cost; includes what the customer's own "
+      "purchases save",
+      s.all_payg.baseline, s.all_payg.claimed - s.fixed, s.all_payg.counted - s.fixed, false);
+  if (s.other.requests > 0) {
+    const bool in_turn = s.baseline == BaselineKind::round_robin;
+    one(in_turn ? "round-robin" : "status-quo",
+        in_turn ? "the same fleet, every feasible destination in turn, the same fixed cost; what ACE changes"
+        : s.observed_requests > 0 ? "what the log says each request cost, the same fixed cost; what ACE changes"
+                                  : "the same fleet in declared order up to each cap, overflow to the default API, the "
+                                    "same fixed cost; what ACE changes",
+        s.other.baseline, s.other.claimed, s.other.counted, true);
+    all.back()["served_share"] = share(a.status_quo_served, s.requests);
+    all.back()["slo_share"] = share(a.status_quo_slo_met, a.status_quo_served);
+  }
+
+  one("all-payg-uncached", "as all-payg, without the provider's own prompt cache", s.all_payg_uncached.baseline,
+      s.all_payg_uncached.claimed - s.fixed, s.all_payg_uncached.counted - s.fixed, false);
+  one("cheapest-compliant-payg", "as all-payg, at the cheapest compliant price of each model", s.cheapest.baseline,
+      s.cheapest.claimed - s.fixed, s.cheapest.counted - s.fixed, false);
+  return all;
+}
+
+Json Sections::waterfall_bars() const {
+  Json bars = Json::array();
+  for (const Bar& bar : waterfall(s)) {
+    Json j{{"bar", bar.name}, {"total", bar.total}, {"usd", usd(bar.amount)}};
+    if (bar.used != Usd{} || bar.idle != Usd{}) {
+      j["used_usd"] = usd(bar.used);
+      j["idle_usd"] = usd(bar.idle);
+    }
+    bars.push_back(std::move(j));
+  }
+  return bars;
+}
+
+Json Sections::levers() const {
+  Json all = Json::array();
+  for (std::size_t i = 0; i < kLevers; ++i)
+    all.push_back({{"lever", name_of(static_cast<Lever>(i))},
+                   {"claimed_usd", usd(s.claimed.lever[i])},
+                   {"disallowed_usd", usd(s.disallowed.lever[i])},
+                   {"counted_usd", usd(s.counted.lever[i])},
+                   {"shapley_usd", usd(s.shapley[i])},
+                   {"shapley_low_usd", usd(s.shapley_low[i])},
+                   {"shapley_high_usd", usd(s.shapley_high[i])}});
+  return all;
+}
+
+Json Sections::fixed_cost() const {
+  Json lines = Json::array();
+  for (const FixedLine& line : s.fixed_lines)
+    lines.push_back({{"destination", line.destination.valid() ? destination(line.destination) : "ACE hosts"},
+                     {"kind", name_of(line.kind)},
+                     {"used_usd", usd(line.used)},
+                     {"idle_usd", usd(line.idle)}});
+  return lines;
+}
+
+Json Sections::destinations() const {
+  struct Sum {
+    std::uint64_t requests = 0;
+    std::int64_t tokens = 0;
+    Usd marginal{}, fixed{};
+  };
+  std::vector<Sum> sums(fleet.destinations.size());
+  for (const UsageLine& line : s.usage) {
+    if (!line.destination.valid()) continue;
+    Sum& sum = sums[line.destination.value];
+    sum.requests += line.requests;
+    sum.tokens += line.input + line.cached + line.output;
+    sum.marginal += line.marginal;
+  }
+  for (const FixedLine& line : s.fixed_lines)
+    if (line.destination.valid()) sums[line.destination.value].fixed += line.used + line.idle;
+  Json all = Json::array();
+  for (std::size_t d = 0; d < fleet.destinations.size(); ++d) {
+    const Destination& destination = fleet.destinations[d];
+    all.push_back({{"destination", destination.name},
+                   {"tier", name_of(destination.tier)},
+                   {"provider", fleet.providers[destination.provider.value].name},
+                   {"region", destination.region},
+                   {"used_share", d < a.used_share.size() ? Json(a.used_share[d]) : Json(nullptr)},
+                   {"requests", sums[d].requests},
+                   {"tokens", sums[d].tokens},
+                   {"marginal_usd", usd(sums[d].marginal)},
+                   {"fixed_usd", usd(sums[d].fixed)}});
+  }
+  return all;
+}
+
+Json Sections::chargeback() const {
+  std::vector<UsageLine> lines = s.usage;
+  const auto rank = [&](const UsageLine& l) {
+    return std::tuple(s.tenant_rank[l.tenant], team(l.team), l.model.value, l.destination.value);
+  };
+  std::stable_sort(lines.begin(), lines.end(),
+                   [&](const UsageLine& x, const UsageLine& y) { return rank(x) < rank(y); });
+  Json all = Json::array();
+  for (std::size_t i = 0; i < lines.size();) {
+    UsageLine sum = lines[i];
+    std::size_t j = i + 1;
+    for (; j < lines.size() && rank(lines[j]) == rank(lines[i]); ++j) {
+      sum.requests += lines[j].requests;
+      sum.input += lines[j].input;
+      sum.cached += lines[j].cached;
+      sum.output += lines[j].output;
+      sum.marginal += lines[j].marginal;
+      sum.baseline += lines[j].baseline;
+      sum.charged += lines[j].charged;
+      sum.fixed += lines[j].fixed;
+      sum.idle += lines[j].idle;
+    }
+    all.push_back({{"tenant", tenant(sum.tenant)},
+                   {"team", team(sum.team)},
+                   {"model", model(sum.model)},
+                   {"destination", destination(sum.destination)},
+                   {"requests", sum.requests},
+                   {"input_tokens", sum.input},
+                   {"cached_tokens", sum.cached},
+                   {"output_tokens", sum.output},
+                   {"baseline_usd", usd(sum.baseline)},
+                   {"marginal_usd", usd(sum.marginal)},
+                   {"charged_usd", usd(sum.charged)},
+                   {"fixed_usd", usd(sum.fixed)},
+                   {"idle_usd", usd(sum.idle)},
+                   {"total_usd", usd(sum.total())}});
+    i = j;
+  }
+  return all;
+}
+
+Json Sections::settlement() const {
+  Json clearing = Json::array();
+  for (const ClearingLine& line : s.clearing)
+    clearing.push_back({{"hour", to_rfc3339(instant(line.hour * nanos(kHour)))},
+                        {"model", model(line.model)},
+                        {"slo", slo(line.slo)},
+                        {"dearest", destination(line.dearest)},
+                        {"clearing_usd_per_mtok", to_decimal(line.clearing)},
+                        {"average_usd_per_mtok", to_decimal(line.average)}});
+  Json adjustments = Json::array();
+  for (const Adjustment& x : s.adjustments)
+    adjustments.push_back({{"kind", name_of(x.kind)},
+                           {"destination", destination(x.destination)},
+                           {"tenant", x.tenant ? Json(tenant(*x.tenant)) : Json(nullptr)},
+                           {"usd", usd(x.amount)}});
+  return {{"clearing", clearing},
+          {"adjustments", adjustments},
+          {"idle_reserved_usd", usd(s.idle_reserved)},
+          {"idle_unassigned_usd", usd(s.idle_unassigned)}};
+}
+
+}  // namespace ace::report
