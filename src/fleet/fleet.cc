@@ -44,6 +44,13 @@ UsdPerKwh Electricity::believed(Instant t) const {
   return day_ahead.empty() ? booked(t) : price_in(day_ahead, first_hour, t);
 }
 
+std::int64_t UnitPlan::at_most() const {
+  std::int64_t most = units;
+  for (const ScheduleWindow& window : schedule) most = std::max(most, window.units);
+  if (reactive) most = std::max(most, reactive->units_max);
+  return most;
+}
+
 double StepSeries::at(Instant t) const {
   if (values.empty()) return 0.0;
   const std::int64_t i = floor_div(nanos(t - start), nanos(step));

@@ -24,6 +24,8 @@ namespace ace {
 enum class Tier : std::uint8_t { owned, reserved, spot, on_demand, payg };
 inline constexpr std::size_t kTiers = 5;
 std::string_view name_of(Tier tier);
+/// Pools of GPUs that we run, whoever owns them; the rest is sold by the token or the unit.
+constexpr bool runs_on_gpus(Tier tier) { return tier == Tier::owned || tier == Tier::spot || tier == Tier::on_demand; }
 
 /// Energy price, nano-USD per kWh; may be negative.
 struct UsdPerKwh {
@@ -148,6 +150,7 @@ struct UnitPlan {
   std::int64_t units = 1;
   std::vector<ScheduleWindow> schedule;
   std::optional<ReactivePolicy> reactive;
+  [[nodiscard]] std::int64_t at_most() const;  ///< units that may ever run
   friend bool operator==(const UnitPlan&, const UnitPlan&) = default;
 };
 

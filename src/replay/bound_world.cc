@@ -13,15 +13,6 @@ constexpr std::int64_t kWindowsPerStretch = 10;
 /// Rounding of the plant's own doubles.
 constexpr double kSlack = 1.0 + 1e-9;
 
-bool is_gpu(Tier tier) { return tier == Tier::owned || tier == Tier::spot || tier == Tier::on_demand; }
-
-std::int64_t units_ever(const Destination& d) {
-  std::int64_t most = d.units.units;
-  for (const ScheduleWindow& window : d.units.schedule) most = std::max(most, window.units);
-  if (d.units.reactive) most = std::max(most, d.units.reactive->units_max);
-  return most;
-}
-
 /// Can the market take units away?
 bool units_evicted(const Destination& d) {
   return d.rental && (d.rental->hazard_per_hour > 0.0 || !d.rental->availability.values.empty());
@@ -56,8 +47,8 @@ BoundWorld::BoundWorld(const Snapshot& snapshot, const RunFacts& facts, const Op
   profiles_.resize(fleet.destinations.size());
   for (std::uint32_t i = 0; i < fleet.destinations.size(); ++i) {
     const Destination& d = fleet.destinations[i];
-    has_cache_.push_back(is_gpu(d.tier) || fleet.providers[d.provider.value].cache.enabled ? 1 : 0);
-    if (is_gpu(d.tier))
+    has_cache_.push_back(runs_on_gpus(d.tier) || fleet.providers[d.provider.value].cache.enabled ? 1 : 0);
+    if (runs_on_gpus(d.tier))
       add_gpus(d, DestinationId{i}, facts);
     else
       add_meters(d, places_[i]);
@@ -117,7 +108,7 @@ void BoundWorld::add_gpus(const Destination& d, DestinationId id, const RunFacts
   // Units under notice work on beside those that replace them, which come with the next minute.
   const bool evicted = units_evicted(d);
   const Duration notice = evicted ? std::min(d.rental->notice, drain_) : Duration{0};
-  const std::int64_t most = units_ever(d) * (evicted ? 2 + notice / kMinute : 1);
+  const std::int64_t most = d.units.at_most() * (evicted ? 2 + notice / kMinute : 1);
   place.may_run = most > 0 && profiles_[id.value] != nullptr;
   place.ran = false;
   if (!place.may_run) return;
@@ -195,7 +186,7 @@ std::span<const BoundWorld::Choice> BoundWorld::choices(const Demand& demand, st
     if (!fleet_->data_class_allowed(demand.compliance, demand.data_class)) continue;
     if (arrival.max_output > offer.context_max.value - arrival.prompt) continue;
     if (offer.output_max.value > 0 && arrival.max_output > offer.output_max.value) continue;
-    if (is_gpu(offer.tier) && (!places_[offer.destination.value].may_run || !offer.resident)) continue;
+    if (runs_on_gpus(offer.tier) && (!places_[offer.destination.value].may_run || !offer.resident)) continue;
     choose(id, demand, cached);
     const auto& spill = fleet_->fleet().destinations[offer.destination.value].native_spill;
     if (!spill) continue;

@@ -43,13 +43,6 @@ std::vector<double> lognormal_table(Duration p50, Duration p95) {
   return values;
 }
 
-std::int64_t units_ever(const Destination& d) {
-  std::int64_t most = d.units.units;
-  for (const auto& window : d.units.schedule) most = std::max(most, window.units);
-  if (d.units.reactive) most = std::max(most, d.units.reactive->units_max);
-  return most;
-}
-
 }  // namespace
 
 Plant::Plant(const Snapshot& fleet, const Options& options, const Rng& rng, Instant start)
@@ -83,7 +76,7 @@ Plant::Plant(const Snapshot& fleet, const Options& options, const Rng& rng, Inst
       pool.replicas_per_unit = static_cast<std::size_t>(std::max<std::int64_t>(d.replicas_per_unit(), 1));
       const auto blocks = [&](const ServerProfile& profile) {
         return profile.kv_tokens_max / std::max<std::int64_t>(options.block_tokens.value, 1) *
-               static_cast<std::int64_t>(pool.replicas_per_unit) * std::max<std::int64_t>(units_ever(d), 1);
+               static_cast<std::int64_t>(pool.replicas_per_unit) * std::max<std::int64_t>(d.units.at_most(), 1);
       };
       rules.blocks_max = pool.profile ? static_cast<std::size_t>(std::min(blocks(*pool.profile), kBlocksMost)) : 0;
     }

@@ -12,15 +12,6 @@ constexpr double kShareLeast = 0.05;
 constexpr double kRowsLeast = 50'000.0;
 constexpr std::size_t kPrefixBlocks = 2;
 
-bool is_gpu(Tier tier) { return tier == Tier::owned || tier == Tier::spot || tier == Tier::on_demand; }
-
-std::int64_t units_ever(const Destination& d) {
-  std::int64_t most = d.units.units;
-  for (const ScheduleWindow& window : d.units.schedule) most = std::max(most, window.units);
-  if (d.units.reactive) most = std::max(most, d.units.reactive->units_max);
-  return most;
-}
-
 /// Scales a rate, a count or an amount that must stay an integer.
 std::int64_t times(std::int64_t value, double share, std::int64_t least = 0) {
   return std::max(least, static_cast<std::int64_t>(std::llround(static_cast<double>(value) * share)));
@@ -30,7 +21,7 @@ Usd times(Usd amount, double share) { return Usd{times(amount.nano, share)}; }
 
 /// A pool of `share` of the replicas: units of one replica each, as many as come nearest, `speed` of the old ones.
 void scale_pool(const Snapshot& snapshot, DestinationId id, double share, Destination& d) {
-  const std::int64_t per_unit = d.replicas_per_unit(), ever = units_ever(d);
+  const std::int64_t per_unit = d.replicas_per_unit(), ever = d.units.at_most();
   if (per_unit <= 0 || ever <= 0) return;
   const double wanted = static_cast<double>(per_unit * ever) * share;
   const std::int64_t whole = std::max<std::int64_t>(1, std::llround(wanted));
@@ -97,7 +88,7 @@ Fleet scaled(const Fleet& fleet, double share) {
   const Snapshot snapshot(fleet);
   for (std::uint32_t i = 0; i < fleet.destinations.size(); ++i) {
     Destination& d = smaller.destinations[i];
-    if (is_gpu(d.tier))
+    if (runs_on_gpus(d.tier))
       scale_pool(snapshot, DestinationId{i}, share, d);
     else
       scale_api(share, d);
@@ -121,8 +112,8 @@ Fleet scaled_owned(const Fleet& fleet, double share) {
 double sample_share(const Fleet& fleet, std::uint64_t rows) {
   double share = std::max(kShareLeast, rows == 0 ? 1.0 : kRowsLeast / static_cast<double>(rows));
   for (const Destination& d : fleet.destinations) {
-    const std::int64_t replicas = d.replicas_per_unit() * units_ever(d);
-    if (is_gpu(d.tier) && replicas > 0) share = std::max(share, 1.0 / static_cast<double>(replicas));
+    const std::int64_t replicas = d.replicas_per_unit() * d.units.at_most();
+    if (runs_on_gpus(d.tier) && replicas > 0) share = std::max(share, 1.0 / static_cast<double>(replicas));
   }
   return std::min(share, 1.0);
 }
