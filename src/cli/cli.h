@@ -11,10 +11,10 @@ namespace ace::cli {
 
 /// What a subcommand may touch besides its arguments.
 struct Context {
-  std::ostream* out = nullptr;  ///< results
-  std::ostream* err = nullptr;  ///< everything else
+  std::ostream* out = nullptr;   ///< results
+  std::ostream* err = nullptr;   ///< everything else
   bool err_is_terminal = false;  ///< progress bars only then
-  int exit_code = 0;            ///< set by the subcommand that ran
+  int exit_code = 0;             ///< set by the subcommand that ran
 
   /// Prints the error and remembers its exit code.
   void fail(const Error& error);

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/files.h"
+#include "core/text.h"
 #include "dispatch/dispatch.h"
 #include "report/report.h"
 
@@ -24,17 +25,6 @@ struct CurveArguments {
   bool json = false;
 };
 
-std::string as_json(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else
-      out += c;
-  }
-  return out + "\"";
-}
 /// A JSON number, or null where there is none (no quota).
 std::string number(double v) { return std::isfinite(v) ? fmt::format("{}", v) : "null"; }
 
@@ -78,11 +68,11 @@ void check(const CheckArguments& args, Context& context) {
   const Result<FleetReading> reading = load_fleet(args.file, args.prices);
   if (!reading && reading.error().code() != Errc::bad_input) return context.fail(reading.error());
   if (args.json) {
-    *context.out << fmt::format("{{\"file\":{},\"ok\":{},\"mistakes\":{},\"warnings\":[", as_json(args.file),
-                                reading.has_value(), reading ? std::string("null") : as_json(reading.error().what()));
+    *context.out << fmt::format("{{\"file\":{},\"ok\":{},\"mistakes\":{},\"warnings\":[", json_text(args.file),
+                                reading.has_value(), reading ? std::string("null") : json_text(reading.error().what()));
     if (reading)
       for (std::size_t i = 0; i < reading->warnings.size(); ++i)
-        *context.out << (i == 0 ? "" : ",") << as_json(reading->warnings[i]);
+        *context.out << (i == 0 ? "" : ",") << json_text(reading->warnings[i]);
     *context.out << "]}\n";
   } else if (reading) {
     for (const std::string& warning : reading->warnings) *context.err << "warning: " << warning << '\n';
@@ -157,7 +147,7 @@ void print_json(std::ostream& out, const Snapshot& snapshot, const SupplyCurve& 
   out << fmt::format(
       "{{\"model\":{},\"at\":\"{}\",\"prompt_tokens\":{},\"output_tokens\":{},\"reference_usd_per_mtok\":{},\"steps\":"
       "[",
-      as_json(fleet.models[curve.model.value].name), to_rfc3339(curve.at), number(curve.prompt), number(curve.output),
+      json_text(fleet.models[curve.model.value].name), to_rfc3339(curve.at), number(curve.prompt), number(curve.output),
       number(curve.reference_usd_per_mtok));
   const char* comma = "";
   for (const SupplyStep& s : curve.steps) {
@@ -166,7 +156,7 @@ void print_json(std::ostream& out, const Snapshot& snapshot, const SupplyCurve& 
         "mtok\":{},"
         "\"output_usd_per_mtok\":{},\"tokens_per_s\":{},\"cumulative_tokens_per_s\":{},\"knee_tokens_per_s\":{},"
         "\"cap_tokens_per_s\":{}}}",
-        comma, as_json(fleet.destinations[s.destination.value].name), as_json(fleet.models[s.model.value].name),
+        comma, json_text(fleet.destinations[s.destination.value].name), json_text(fleet.models[s.model.value].name),
         name_of(s.tier), s.beyond_knee ? "knee_to_cap" : "to_knee", number(s.usd_per_mtok),
         number(s.input_usd_per_mtok), number(s.output_usd_per_mtok), number(s.tokens_per_s),
         number(s.cumulative_tokens_per_s), number(s.knee_tokens_per_s), number(s.cap_tokens_per_s));
@@ -176,7 +166,7 @@ void print_json(std::ostream& out, const Snapshot& snapshot, const SupplyCurve& 
   comma = "";
   for (const SupplyCurve::Out& o : curve.excluded) {
     out << fmt::format("{}{{\"destination\":{},\"why\":\"{}\"}}", comma,
-                       as_json(fleet.destinations[snapshot[o.offer].destination.value].name), name_of(o.why));
+                       json_text(fleet.destinations[snapshot[o.offer].destination.value].name), name_of(o.why));
     comma = ",";
   }
   out << "]";

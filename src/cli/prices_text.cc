@@ -13,25 +13,6 @@ namespace {
 
 using Out = std::back_insert_iterator<std::string>;
 
-std::string grouped(std::int64_t value) {
-  std::string text = std::to_string(value);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
-  return text;
-}
-
-std::string quoted(std::string_view text) {
-  std::string made = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      made += '\\', made += c;
-    else if (static_cast<unsigned char>(c) < 0x20)
-      made += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    else
-      made += c;
-  }
-  return made + '"';
-}
-
 std::string money(const std::optional<UsdPerMtok>& price) { return price ? to_decimal(*price) : "-"; }
 
 /// Service tiers that differ from the standard one anywhere in the row; the standard one itself.
@@ -130,8 +111,8 @@ std::string price_table(const PriceRow& row) {
 }
 
 std::string price_json(const PriceRow& row) {
-  std::string json =
-      fmt::format("{{\"key\":{},\"provider\":{},\"mode\":{}", quoted(row.key), quoted(row.provider), quoted(row.mode));
+  std::string json = fmt::format("{{\"key\":{},\"provider\":{},\"mode\":{}", json_text(row.key),
+                                 json_text(row.provider), json_text(row.mode));
   optional_count(json, "context_max_tokens", count_of(row.context_max));
   optional_count(json, "output_max_tokens", count_of(row.output_max));
   optional_count(json, "cache_min_tokens", count_of(row.cache_min));
@@ -141,10 +122,10 @@ std::string price_json(const PriceRow& row) {
                  factor_text(row.uplift_ppm_us));
   json += ",\"factors\":{";
   for (const NamedFactor& factor : row.factors)
-    fmt::format_to(Out(json), "{}{}:\"{}\"", json.back() == '{' ? "" : ",", quoted(factor.name),
+    fmt::format_to(Out(json), "{}{}:\"{}\"", json.back() == '{' ? "" : ",", json_text(factor.name),
                    factor_text(factor.ppm));
   fmt::format_to(Out(json), "}},\"deprecation_date\":{},\"source\":{},\"as_of\":{},\"priced\":{},\"tiers\":[",
-                 quoted(row.deprecation_date), quoted(row.source), quoted(row.as_of), priced(row));
+                 json_text(row.deprecation_date), json_text(row.source), json_text(row.as_of), priced(row));
   for (const ContextTier& tier : row.tiers) {
     fmt::format_to(Out(json), "{}{{\"prompt_above_tokens\":{},\"usd_per_million\":{{", json.back() == '[' ? "" : ",",
                    tier.above.value);
@@ -160,7 +141,7 @@ std::string price_json(const PriceRow& row) {
   }
   json += "],\"other_usd_per_million\":{";
   for (const NamedPrice& other : row.other)
-    fmt::format_to(Out(json), "{}{}:\"{}\"", json.back() == '{' ? "" : ",", quoted(other.name),
+    fmt::format_to(Out(json), "{}{}:\"{}\"", json.back() == '{' ? "" : ",", json_text(other.name),
                    to_decimal(other.price));
   return json + "}}\n";
 }
@@ -185,8 +166,8 @@ std::string findings_json(const PriceReading& reading, std::span<const PriceFind
                   counts.rows, counts.priced, counts.rows - counts.priced, counts.errors, counts.warnings);
   for (const PriceFinding& f : all)
     fmt::format_to(Out(json), "{}{{\"severity\":\"{}\",\"row\":{},\"field\":{},\"what\":{}}}",
-                   json.back() == '[' ? "" : ",", f.error ? "error" : "warning", quoted(f.row), quoted(f.field),
-                   quoted(f.what));
+                   json.back() == '[' ? "" : ",", f.error ? "error" : "warning", json_text(f.row), json_text(f.field),
+                   json_text(f.what));
   return json + "]}\n";
 }
 
@@ -212,11 +193,11 @@ std::string changes_json(std::span<const PriceChange> changes) {
   std::string json = "{\"changes\":[";
   for (const PriceChange& c : changes) {
     fmt::format_to(Out(json), "{}{{\"kind\":\"{}\",\"key\":{}", json.back() == '[' ? "" : ",", kind_of(c.kind),
-                   quoted(c.key));
+                   json_text(c.key));
     if (c.kind == PriceChange::Kind::changed) {
-      const auto price = [](const std::string& text) { return text.empty() ? std::string("null") : quoted(text); };
+      const auto price = [](const std::string& text) { return text.empty() ? std::string("null") : json_text(text); };
       fmt::format_to(Out(json), ",\"field\":{},\"before_usd_per_million\":{},\"after_usd_per_million\":{}",
-                     quoted(c.field), price(c.before), price(c.after));
+                     json_text(c.field), price(c.before), price(c.after));
     }
     json += '}';
   }

@@ -7,7 +7,6 @@
 #include "cli/files.h"
 #include "core/csv.h"
 #include "core/text.h"
-#include "trace/numbers.h"
 
 namespace ace::cli {
 namespace {
@@ -58,18 +57,7 @@ void add_reading_arguments(CLI::App& command, ReplayArguments& a) {
       .add_option("--threads", a.threads,
                   "threads for independent parts of the fleet; 0 = all cores (the result is the same)")
       ->capture_default_str();
-  command.add_option("--format", a.format, "force a trace format instead of telling it by content")->type_name("NAME");
-  command.add_option("--columns", a.columns, "for generic CSV and JSONL: at=ts,prompt=in,output=out,...")
-      ->type_name("MAP");
-  command.add_option("--delimiter", a.delimiter, "of generic CSV")->capture_default_str();
-  command.add_option("--tz", a.tz, "time zone of times without one, in generic files")->type_name("ZONE");
-  command.add_flag("--sort", a.sort, "rows may go back in time");
-  command.add_option("--on-bad-row", a.on_bad_row, "fail, or skip: counted and listed")
-      ->check(CLI::IsMember({"fail", "skip"}))
-      ->capture_default_str();
-  command
-      .add_option("--salt-file", a.salt_file, "key for pseudonyms of undeclared names; random for this run if absent")
-      ->type_name("FILE");
+  add_format_arguments(command, a.format);
   command.add_flag("--no-spool", a.no_spool, "do not keep a temporary column file; every pass reads the trace again");
   command
       .add_option("--plant-slowdown", a.plant_slowdown,
@@ -121,8 +109,7 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& con
   const Result<std::size_t> sensitivity = one_of("--sensitivity", a.sensitivity, {"off", "sample", "full"});
   const Result<std::size_t> settlement = one_of("--settlement", a.settlement, {"pooled", "clearing", "as-dispatched"});
   const Result<std::size_t> idle = one_of("--idle", a.idle, {"by-usage", "by-reservation", "even", "keep-idle"});
-  const Result<std::size_t> bad_row = one_of("--on-bad-row", a.on_bad_row, {"fail", "skip"});
-  for (const auto* choice : {&sensitivity, &settlement, &idle, &bad_row})
+  for (const auto* choice : {&sensitivity, &settlement, &idle})
     if (!*choice) return Error(choice->error());
   p.options.sensitivity = static_cast<SensitivityMode>(*sensitivity);
   p.options.settlement = static_cast<SettlementPolicy>(*settlement);
@@ -157,37 +144,11 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& con
     }
   }
 
-  ReadOptions read;
-  read.columns = a.columns;
-  read.delimiter = a.delimiter;
-  read.tz = a.tz;
-  read.sort = a.sort;
-  read.on_bad_row = *bad_row == 0 ? OnBadRow::fail : OnBadRow::skip;
-  if (!a.format.empty()) {
-    read.format = trace_format_from(a.format);
-    if (!read.format)
-      return Error(Errc::bad_input, "--format: unknown format \"" + a.format + "\"; see ace trace stats --help");
-  }
-  MaskKey key = random_mask_key();
-  if (!a.salt_file.empty()) {
-    const Result<std::string> salt = read_file(a.salt_file);
-    if (!salt) return Error(salt.error()).with("--salt-file");
-    const Result<MaskKey> given = key_from(*salt);
-    if (!given) return Error(given.error()).with("--salt-file");
-    key = *given;
-  }
-  std::vector<std::string> models, tenants, teams;
-  for (const Model& m : p.fleet.models) {
-    models.push_back(m.name);
-    models.insert(models.end(), m.aliases.begin(), m.aliases.end());
-  }
+  std::vector<std::string> models;
   for (const auto& [from, to] : p.options.naming.model_map) models.push_back(from);
-  for (const Tenant& t : p.fleet.tenants) {
-    tenants.push_back(t.name);
-    teams.insert(teams.end(), t.teams.begin(), t.teams.end());
-  }
-  read.masks = masks_with(key, models, tenants, teams);
-  Result<std::unique_ptr<RequestSource>> source = open_trace(a.trace, read);
+  const Result<ReadOptions> read = read_options(a.format, &p.fleet, models);
+  if (!read) return Error(read.error());
+  Result<std::unique_ptr<RequestSource>> source = open_trace(a.trace, *read);
   if (!source) return std::move(source).error();
   if (!a.no_spool) {  // further passes (sensitivity, bounds, --requests) read a column file instead of the trace
     source = spooled(std::move(*source));

@@ -5,18 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "cli/cli.h"
+#include "cli/trace_arguments.h"
 #include "replay/replay.h"
-#include "trace/trace.h"
 
 namespace ace::cli {
 
 struct ReplayArguments {
   std::string trace, fleet, prices;
-  std::string model, model_map, columns, format, tz, salt_file, on_bad_row = "fail", window;
+  FormatArguments format;
+  std::string model, model_map, window;
   std::string baseline = "all-payg", sensitivity = "sample", settlement = "pooled", idle = "by-usage";
-  char delimiter = ',';
-  bool sort = false, bound = false, no_spool = false;
+  bool bound = false, no_spool = false;
   double plant_slowdown = 1.0;
   unsigned threads = 0;  ///< 0 = all
   std::uint64_t seed = 1;

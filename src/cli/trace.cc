@@ -8,9 +8,6 @@
 #include "cli/files.h"
 #include "cli/progress.h"
 #include "cli/trace_generate.h"
-#include "trace/binary.h"
-#include "trace/write_mooncake.h"
-#include "trace/write_text.h"
 
 namespace ace::cli {
 namespace {
@@ -115,60 +112,23 @@ void add_trace_arguments(CLI::App& command, TraceArguments& a) {
   command
       .add_option("trace", a.path, "request log: a file (plain, gzip or zstd, told by content) or - for standard input")
       ->required();
-  command
-      .add_option("--format", a.format,
-                  "azure, burstgpt, mooncake, litellm, openai-usage, csv, jsonl; else told by content")
-      ->type_name("NAME");
-  command.add_option("--columns", a.columns, "for generic CSV and JSONL: at=ts:ms,prompt=in,output=out,model=m")
-      ->type_name("MAP");
-  command.add_option("--delimiter", a.delimiter, "of generic CSV; \\t is a tab")->capture_default_str();
-  command.add_option("--tz", a.tz, "zone of times without one in generic files: UTC, +02:00, Europe/Berlin")
-      ->type_name("ZONE");
-  command.add_flag("--sort", a.sort, "rows may go back in time");
-  command.add_option("--on-bad-row", a.on_bad_row, "fail, or skip: counted with reason and line")
-      ->check(CLI::IsMember({"fail", "skip"}))
-      ->capture_default_str();
+  add_format_arguments(command, a.format);
   command.add_option("--model", a.model, "the model of every row")->type_name("NAME");
   command.add_option("--fleet", a.fleet, "fleet file whose model, tenant and team names need no mask")
       ->type_name("FILE");
-  command.add_option("--salt-file", a.salt_file, "key of the masks; random for this run if absent")->type_name("FILE");
 }
 
 Result<std::unique_ptr<RequestSource>> open_trace(const TraceArguments& a) {
-  ReadOptions options;
-  if (!a.format.empty()) {
-    options.format = trace_format_from(a.format);
-    if (!options.format) {
-      return Error(Errc::bad_input,
-                   fmt::format("--format: expected azure, burstgpt, mooncake, litellm, openai-usage, csv or "
-                               "jsonl, got \"{}\"",
-                               a.format));
-    }
-  }
-  if (a.delimiter.size() != 1 && a.delimiter != "\\t") {
-    return Error(Errc::bad_input, "--delimiter: expected one character, or \\t for a tab");
-  }
-  options.delimiter = a.delimiter == "\\t" ? '\t' : a.delimiter[0];
-  options.columns = a.columns;
-  options.tz = a.tz;
-  options.sort = a.sort;
-  options.on_bad_row = a.on_bad_row == "skip" ? OnBadRow::skip : OnBadRow::fail;
-  options.model = a.model;
-  MaskKey key = random_mask_key();
-  if (!a.salt_file.empty()) {
-    Result<std::string> salt = read_file(a.salt_file);
-    if (!salt) return std::move(salt).error().with("loading --salt-file");
-    Result<MaskKey> made = key_from(*salt);
-    if (!made) return std::move(made).error().with("loading --salt-file");
-    key = *made;
-  }
-  options.masks = masks_with(key);
+  std::optional<FleetReading> declared;
   if (!a.fleet.empty()) {
     Result<FleetReading> reading = load_fleet(a.fleet, "");
     if (!reading) return std::move(reading).error();
-    options.masks = masks_for(key, reading->fleet);
+    declared = std::move(*reading);
   }
-  return ace::open_trace(a.path, options);
+  Result<ReadOptions> options = read_options(a.format, declared ? &declared->fleet : nullptr);
+  if (!options) return std::move(options).error();
+  options->model = a.model;
+  return ace::open_trace(a.path, *options);
 }
 
 void add_trace(CLI::App& app, Context& context) {

@@ -3,15 +3,14 @@
 #include <memory>
 #include <string>
 
-#include "cli/cli.h"
-#include "trace/trace.h"
+#include "cli/trace_arguments.h"
 
 namespace ace::cli {
 
-/// How to read a trace, as the command line says it.
+/// Which trace, how to read it, and who is known in it.
 struct TraceArguments {
-  std::string path, format, columns, tz, model, salt_file, fleet, on_bad_row = "fail", delimiter = ",";
-  bool sort = false;
+  std::string path, model, fleet;
+  FormatArguments format;
 };
 void add_trace_arguments(CLI::App& command, TraceArguments& arguments);
 Result<std::unique_ptr<RequestSource>> open_trace(const TraceArguments& arguments);

@@ -5,14 +5,10 @@
 
 #include <fmt/core.h>
 
+#include "core/csv.h"
+
 namespace ace {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 bool same_but_case(std::string_view a, std::string_view b) {
   const auto low = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
@@ -58,7 +54,7 @@ Result<void> CsvTrace::read_header() {
 
 Result<void> CsvTrace::match(std::span<const std::string_view> header) {
   std::vector<std::string_view> names;
-  for (const std::string_view cell : header) names.push_back(trimmed(cell));
+  for (const std::string_view cell : header) names.push_back(trim(cell));
   const bool data = std::all_of(names.begin(), names.end(), [](std::string_view name) {
     return !name.empty() && name.find_first_not_of("0123456789.:-+TZ ") == std::string_view::npos;
   });

@@ -112,8 +112,8 @@ Masks masks_with(const MaskKey& key, const std::vector<std::string>& models, con
   return {.model = mask(models), .tenant = mask(tenants), .team = mask(teams), .identity = mask({})};
 }
 
-Masks masks_for(const MaskKey& key, const Fleet& fleet) {
-  std::vector<std::string> models, tenants, teams;
+Masks masks_for(const MaskKey& key, const Fleet& fleet, std::vector<std::string> models) {
+  std::vector<std::string> tenants, teams;
   for (const Model& model : fleet.models) {
     models.push_back(model.name);
     models.insert(models.end(), model.aliases.begin(), model.aliases.end());

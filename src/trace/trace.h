@@ -17,6 +17,7 @@
 #include "trace/servegen.h"
 #include "trace/spool.h"
 #include "trace/stats.h"
+#include "trace/write_mooncake.h"
 #include "trace/write_text.h"
 #include "trace/zstd_sink.h"
 
@@ -44,8 +45,9 @@ struct Masks {
 /// Masks under one key; the names of the fleet file pass as they are.
 Masks masks_with(const MaskKey& key, const std::vector<std::string>& models = {},
                  const std::vector<std::string>& tenants = {}, const std::vector<std::string>& teams = {});
-/// The same with the models (and their aliases), tenants and teams that a fleet file declares.
-Masks masks_for(const MaskKey& key, const Fleet& fleet);
+/// The same with the models (and their aliases), tenants and teams that a fleet file declares. @param models further
+/// ones
+Masks masks_for(const MaskKey& key, const Fleet& fleet, std::vector<std::string> models = {});
 /// A key for this run alone, from the system's random source.
 MaskKey random_mask_key();
 

@@ -1,0 +1,57 @@
+#include "cli/trace_arguments.h"
+
+#include <fmt/core.h>
+
+#include "cli/files.h"
+
+namespace ace::cli {
+
+void add_format_arguments(CLI::App& command, FormatArguments& a) {
+  command
+      .add_option("--format", a.format,
+                  "azure, burstgpt, mooncake, litellm, openai-usage, csv, jsonl; else told by content")
+      ->type_name("NAME");
+  command.add_option("--columns", a.columns, "for generic CSV and JSONL: at=ts:ms,prompt=in,output=out,model=m")
+      ->type_name("MAP");
+  command.add_option("--delimiter", a.delimiter, "of generic CSV; \\t is a tab")->capture_default_str();
+  command.add_option("--tz", a.tz, "zone of times without one in generic files: UTC, +02:00, Europe/Berlin")
+      ->type_name("ZONE");
+  command.add_flag("--sort", a.sort, "rows may go back in time");
+  command.add_option("--on-bad-row", a.on_bad_row, "fail, or skip: counted with reason and line")
+      ->check(CLI::IsMember({"fail", "skip"}))
+      ->capture_default_str();
+  command
+      .add_option("--salt-file", a.salt_file, "key for pseudonyms of undeclared names; random for this run if absent")
+      ->type_name("FILE");
+}
+
+Result<ReadOptions> read_options(const FormatArguments& a, const Fleet* fleet, const std::vector<std::string>& models) {
+  ReadOptions options;
+  if (!a.format.empty()) {
+    options.format = trace_format_from(a.format);
+    if (!options.format)
+      return Error(Errc::bad_input,
+                   fmt::format("--format: expected azure, burstgpt, mooncake, litellm, openai-usage, csv or "
+                               "jsonl, got \"{}\"",
+                               a.format));
+  }
+  if (a.delimiter.size() != 1 && a.delimiter != "\\t")
+    return Error(Errc::bad_input, "--delimiter: expected one character, or \\t for a tab");
+  options.delimiter = a.delimiter == "\\t" ? '\t' : a.delimiter[0];
+  options.columns = a.columns;
+  options.tz = a.tz;
+  options.sort = a.sort;
+  options.on_bad_row = a.on_bad_row == "skip" ? OnBadRow::skip : OnBadRow::fail;
+  MaskKey key = random_mask_key();
+  if (!a.salt_file.empty()) {
+    Result<std::string> salt = read_file(a.salt_file);
+    if (!salt) return std::move(salt).error().with("--salt-file");
+    Result<MaskKey> given = key_from(*salt);
+    if (!given) return std::move(given).error().with("--salt-file");
+    key = *given;
+  }
+  options.masks = fleet == nullptr ? masks_with(key, models) : masks_for(key, *fleet, models);
+  return options;
+}
+
+}  // namespace ace::cli

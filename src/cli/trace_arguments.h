@@ -1,0 +1,24 @@
+#pragma once
+/// How to read a request log, as the command line says it: the same for `ace trace` and for every replay.
+#include <string>
+#include <vector>
+
+#include "cli/cli.h"
+#include "trace/trace.h"
+
+namespace ace::cli {
+
+struct FormatArguments {
+  std::string format, columns, tz, salt_file, on_bad_row = "fail", delimiter = ",";
+  bool sort = false;
+};
+void add_format_arguments(CLI::App& command, FormatArguments& arguments);
+
+/// The arguments as options of open_trace(), with masks under the key of the salt file, or a random one.
+/// @param fleet its model, tenant and team names need no mask; null = none is declared
+/// @param models further names that need none
+/// @return bad_input naming the option, or as read_file() for the salt
+Result<ReadOptions> read_options(const FormatArguments& arguments, const Fleet* fleet,
+                                 const std::vector<std::string>& models = {});
+
+}  // namespace ace::cli
