@@ -40,7 +40,6 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(CLI11 REQUIRED)
