@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "fleet/example_fleet.h"
+#include "fleet/example_testing.h"
 
 namespace ace {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "fleet/example_fleet.h"
+#include "fleet/example_testing.h"
 
 namespace ace {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "core/testing.h"
 #include "trace/generate.h"
-#include "trace/generate_fixture.h"
+#include "trace/generate_testing.h"
 #include "trace/trace.h"
 #include "trace/write_text.h"
 

@@ -1,5 +1,5 @@
 /// Bytes as a trace of this format: cuts change nothing, and the statistics agree with a naive sum.
-#include "trace/reader_fuzz_law.h"
+#include "trace/reader_testing.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   ace::check_reader(ace::TraceFormat::csv, data, size);

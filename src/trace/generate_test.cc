@@ -10,7 +10,7 @@
 #include "core/numeric.h"
 #include "core/statistics.h"
 #include "core/testing.h"
-#include "trace/generate_fixture.h"
+#include "trace/generate_testing.h"
 
 namespace ace {
 namespace {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "trace/generate_fixture.h"
+#include "trace/generate_testing.h"
 
 namespace ace {
 namespace {

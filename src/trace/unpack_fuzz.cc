@@ -1,5 +1,5 @@
 /// Compressed bytes: how they are cut does not change what is unpacked, nor whether it is an error.
-#include "trace/reader_fuzz_law.h"
+#include "trace/reader_testing.h"
 
 namespace {
 std::string unpack(const std::string& bytes, std::size_t piece, std::size_t room) {
