@@ -15,8 +15,6 @@ constexpr double kTokensPerSequence = 2048.0;
 
 constexpr std::uint32_t bit(Unit unit) { return 1U << static_cast<unsigned>(unit); }
 
-bool is_gpu(Tier tier) { return tier == Tier::owned || tier == Tier::spot || tier == Tier::on_demand; }
-
 bool contains(const std::vector<std::string>& sorted, std::string_view name) {
   return std::binary_search(sorted.begin(), sorted.end(), name);
 }
@@ -147,7 +145,7 @@ Snapshot::Snapshot(const Fleet& fleet) : fleet_(&fleet) {
       offer.context_max = serving.context_max ? std::min(*serving.context_max, model.context_max) : model.context_max;
       offer.output_max = model.output_max;
       offer.capabilities = model.capabilities;
-      if (is_gpu(at.tier))
+      if (runs_on_gpus(at.tier))
         place_on_gpus(fleet, at, bytes_taken, offer);
       else
         limit_api(at, offer);
@@ -175,7 +173,7 @@ Snapshot::Snapshot(const Fleet& fleet) : fleet_(&fleet) {
   }
   for (const Offer& offer : offers_) {
     must_fit_.push_back(offer.tier == Tier::reserved ? 0.0 : 1.0);
-    limits_.push_back(is_gpu(offer.tier) ? kQueues : offer.tier == Tier::reserved ? kCommitted : kQuota);
+    limits_.push_back(runs_on_gpus(offer.tier) ? kQueues : offer.tier == Tier::reserved ? kCommitted : kQuota);
   }
   for (const auto& [provider, bias] : fleet.policies.bias)
     bias_floor_ = std::min(bias_floor_, static_cast<double>(bias.nano) * 1e-6);
