@@ -173,11 +173,12 @@ TEST(Plant, tells_what_share_of_its_capacity_was_used) {
   learn::add_pool(*w.fleet, "own", p, {0}, 1);
   w.start();
   w.plant->set_units(at(0), DestinationId{0}, 1);
-  w.offer(0, "own", 1, 100, 100);  // one of two slots for 1 s
+  w.offer(0, "own", 1, 100,
+          100);  // all of the engine for the 10 ms step with the prompt, then one of two slots for 0.99 s
   w.drain(2.0);
-  EXPECT_NEAR(w.plant->used_share(at(2), DestinationId{0}), 0.25, 1e-9);
+  EXPECT_NEAR(w.plant->used_share(at(2), DestinationId{0}), 0.2525, 1e-9);
   w.plant->set_units(at(2), DestinationId{0}, 0);
-  EXPECT_NEAR(w.plant->used_share(at(10), DestinationId{0}), 0.25, 1e-9) << "no capacity, no idle time";
+  EXPECT_NEAR(w.plant->used_share(at(10), DestinationId{0}), 0.2525, 1e-9) << "no capacity, no idle time";
 }
 
 TEST(Plant, ends_every_accepted_attempt_exactly_once) {

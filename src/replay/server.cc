@@ -33,7 +33,7 @@ void Server::spend(double until) {
   const auto slots =
       static_cast<double>(running_.size() + prefilling_.size()) / static_cast<double>(profile_.batch_max);
   const auto kv = static_cast<double>(held_) / static_cast<double>(std::max<std::int64_t>(profile_.kv_tokens_max, 1));
-  used_ += std::min(1.0, std::max(slots, kv)) * dt;
+  used_ += (prefill_phase() ? 1.0 : std::min(1.0, std::max(slots, kv))) * dt;  // a step with prompts is a full step
   virtual_tokens_ = std::min(virtual_tokens_ + rate_ * dt, next_tokens_);
   now_ = until;
 }

@@ -49,7 +49,8 @@ class Server {
   [[nodiscard]] std::size_t load() const { return running_.size() + prefilling_.size() + waiting_.size(); }
   /// Work ahead of a new arrival, for join-the-shortest-queue: tokens of prompts without a first token yet.
   [[nodiscard]] std::int64_t backlog() const { return backlog_; }
-  /// Integral over time of the largest share in use (slots, KV), in seconds.
+  /// Integral over time of the share in use, in seconds: all of it while prompts are prefilled, else the larger of
+  /// slots and KV.
   [[nodiscard]] double used_seconds(double now);
 
  private:
