@@ -63,6 +63,51 @@ TEST(Belief, prefill_is_the_offered_rate_over_what_decode_leaves) {
   EXPECT_NEAR(belief.live(at(10)).per_unit[0][pool.value], 0.12 / 10'000, 1e-15);
 }
 
+TEST(Belief, waiting_prompts_fill_a_pool_up_to_the_ttft_long_before_the_average_moves) {
+  auto fleet = learn::models(1);
+  learn::add_pool(*fleet, "pool", engine());
+  fleet->slo_classes[0].ttft = 5 * kSecond;
+  const Snapshot snapshot(*fleet);
+  Belief belief(snapshot);
+  const OfferId pool = learn::offer_of(snapshot, "pool");
+  Scratch scratch(snapshot);
+  const auto takes = [&](double t, std::int64_t prompt) {
+    return decide(snapshot, belief.live(at(t)), learn::request(prompt, 1), at(t), scratch).feasible == 1;
+  };
+  // Of the TTFT of 5 s, 0.8 are for prefill work: 4 s, at 10,000 tokens/s 40,000 tokens. The average alone, 3.9 s of
+  // work over 10 s, would be a load of 0.39.
+  EXPECT_TRUE(takes(0, 39'000));
+  EXPECT_FALSE(takes(0, 42'000)) << "its own prefill takes too long";
+  Claim claim = learn::send(belief, at(0), pool, learn::request(20'000, 1));
+  // 20,000 wait; decode takes a step of 0.02 s from each chunk of 0.1 s, so 4 s are 33,333 tokens by now.
+  EXPECT_TRUE(takes(0, 13'000));
+  EXPECT_FALSE(takes(0, 15'000));
+  belief.first_token(at(2), claim, 2 * kSecond);
+  EXPECT_TRUE(takes(2, 32'000)) << "nobody waits any more, whatever the average says";
+}
+
+TEST(Belief, a_class_with_a_pace_to_keep_also_feels_the_average) {
+  auto fleet = learn::models(1);
+  learn::add_pool(*fleet, "pool", engine());
+  fleet->slo_classes[0].ttft = 30 * kSecond;
+  fleet->slo_classes.push_back(fleet->slo_classes[0]);
+  fleet->slo_classes[1].name = "paced";
+  fleet->slo_classes[1].tpot = kSecond;
+  const Snapshot snapshot(*fleet);
+  Belief belief(snapshot);
+  const OfferId pool = learn::offer_of(snapshot, "pool");
+  for (int i = 0; i < 5; ++i) {
+    const Claim claim = learn::send(belief, at(0), pool, learn::request(18'000, 1));
+    belief.completed(at(0), claim, learn::answer(1), true);
+  }
+  // 90,000 tokens in the 10 s of the average are 0.9 of the engine, and nothing waits or decodes.
+  Scratch scratch(snapshot);
+  Request request = learn::request(11'000, 1);
+  EXPECT_TRUE(decide(snapshot, belief.live(at(0)), request, at(0), scratch).feasible == 1);
+  request.slo = SloId{1};
+  EXPECT_FALSE(decide(snapshot, belief.live(at(0)), request, at(0), scratch).feasible == 1);
+}
+
 TEST(Belief, offers_of_one_destination_share_its_resources) {
   auto fleet = learn::models(2);
   learn::add_pool(*fleet, "pool", engine(), {0, 1});

@@ -133,6 +133,7 @@ inline std::unique_ptr<Fleet> fleet(Rng& rng, std::size_t destinations_max = 12)
       s.deadline = kHour * 24;
     else
       s.ttft = kSecond;
+    if (i == 1 && rng.chance(0.5)) s.tpot = Duration{60'000'000};
     if (rng.chance(0.3)) s.miss_value = Usd{rng.between(0, 1'000'000)};
     f->slo_classes.push_back(s);
   }
@@ -168,6 +169,11 @@ inline Live live(Rng& rng, const Snapshot& snapshot, Instant now) {
   for (std::size_t i = 0; i < snapshot.offers().size(); ++i) {
     for (std::size_t r = 0; r < kResources; ++r)
       if (l.per_unit[r][i] > 0.0) l.use[r][i] = busy * rng.uniform();
+    if (snapshot.offers()[i].profile) {
+      l.wait[i] = busy * rng.uniform();
+      l.wait_per_token[i] = 1e-4 * rng.uniform();
+      for (auto& scales : l.wait_scale) scales[i] = rng.uniform();
+    }
     l.knee[i] = 0.05 + 0.93 * rng.uniform();
     for (auto& knees : l.knee_by_class) knees[i] = 0.05 + 0.93 * rng.uniform();
     if (rng.chance(0.3)) l.shadow_price[i] = rng.uniform() * 1e9;

@@ -13,11 +13,11 @@ constexpr double kRise = 1.02, kCutMild = 0.97, kCutHard = 0.90, kReached = 0.97
 
 /// A pool at x requests/s per replica.
 struct Point {
-  bool stable = false;
-  double rho = 0.0, miss = 1.0;
+  bool meets = false;  ///< stable and within the limits
+  double rho = 0.0;
 };
 
-Point at_rate(const ServerProfile& p, double replicas, const SloClass& slo, const Shape& shape, double x) {
+Point at_rate(const ServerProfile& p, const SloClass& slo, const Shape& shape, double x) {
   const double prefill_s = shape.prompt_mean / p.prefill_tokens_per_s;
   const double held_mean = shape.prompt_mean + shape.output_mean / 2.0;
   const double per_running = p.step_per_sequence_s + p.step_per_kv_token_s * held_mean;
@@ -28,40 +28,26 @@ Point at_rate(const ServerProfile& p, double replicas, const SloClass& slo, cons
   const double tpot = std::max(step, p.step_base_s) / (1.0 - x * prefill_s);
   const double chunk = static_cast<double>(std::max<std::int64_t>(p.prefill_chunk, 1));
   const double service = prefill_s * (1.0 + step * p.prefill_tokens_per_s / chunk);
-  const double rho_prefill = x * service;
   Point point;
-  point.stable = true;
-  point.rho = std::max(rho_prefill, running / static_cast<double>(p.batch_max));
+  point.rho = std::max(x * service, running / static_cast<double>(p.batch_max));
   if (p.kv_tokens_max > 0)
     point.rho =
         std::max(point.rho, running * (shape.prompt_mean + shape.output_mean) / static_cast<double>(p.kv_tokens_max));
-  point.miss = 0.0;
-  if (slo.tpot && tpot > to_seconds(*slo.tpot)) point.miss = 1.0;
-  if (slo.ttft && point.miss < 1.0) {
-    const double patience = to_seconds(*slo.ttft) - service - step;
-    if (patience <= 0.0 || rho_prefill >= 1.0) {
-      point.miss = 1.0;
-    } else {
-      const double waits = numeric::pow(rho_prefill, std::sqrt(2.0 * (replicas + 1.0)) - 1.0);
-      const double mean = service * (1.0 + shape.prompt_cv2) / (2.0 * replicas * (1.0 - rho_prefill));
-      point.miss = waits * numeric::exp(-patience / mean);
-    }
-  }
+  point.meets = point.rho <= kKneeMost && (!slo.tpot || tpot <= to_seconds(*slo.tpot)) &&
+                (!slo.ttft || service + step <= to_seconds(*slo.ttft));
   return point;
 }
 
 }  // namespace
 
-double knee_prior(const ServerProfile& profile, std::int64_t replicas, const SloClass& slo, const Shape& shape,
-                  double epsilon) {
-  const double c = static_cast<double>(std::max<std::int64_t>(replicas, 1));
-  // Rho and the miss rate both grow with the rate, so the knee is where the larger of the two reaches its limit.
+double knee_prior(const ServerProfile& profile, const SloClass& slo, const Shape& shape) {
+  // Rho, TPOT and service time all grow with the rate, so the knee is where the first of them reaches its limit.
   double low = 0.0, high = profile.prefill_tokens_per_s / std::max(shape.prompt_mean, 1.0);
   double rho = 0.0;
   for (int i = 0; i < 60; ++i) {
     const double x = (low + high) / 2.0;
-    const Point point = at_rate(profile, c, slo, shape, x);
-    if (point.stable && point.miss <= epsilon && point.rho <= kKneeMost) {
+    const Point point = at_rate(profile, slo, shape, x);
+    if (point.meets) {
       low = x;
       rho = point.rho;
     } else {

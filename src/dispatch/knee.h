@@ -16,27 +16,24 @@ inline constexpr double kKneeLeast = 0.05;
 /// The requests a prior is computed for.
 struct Shape {
   double prompt_mean = 1024.0;  ///< uncached tokens
-  double prompt_cv2 = 2.0;      ///< squared coefficient of variation of the prompt
   double output_mean = 211.0;
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
-/// Largest rho at which a pool of these replicas is predicted to miss the class's limits at most with `epsilon`.
+/// Largest rho at which a pool is predicted to keep the class's limits for a request that need not wait.
 ///
 /// At x requests/s per replica, with rate r = prefill_tokens_per_s and the step of ServerProfile:
-///   b      = x out base / (1 - x in / r - x out (per_sequence + per_kv_token x (in + out / 2)))   running sequences
-///   step   = base + b (per_sequence + per_kv_token (in + out / 2))
-///   TPOT   = step / (1 - x in / r)                                 decode yields to the chunks of prefill
-///   rho    = max(x in (1 + step r / chunk) / r, b / batch_max, b (in + out) / kv_tokens_max)
-///   P(W>t) = p exp(-2 t c (1 - rho_prefill) / (S (1 + cv^2))),  p = rho_prefill^(sqrt(2(c+1)) - 1)
-/// where S = (in / r)(1 + step r / chunk) is the service time of a prompt and c the number of replicas: M/G/1 on
-/// prefill work only for one replica (Pollaczek-Khinchine mean, exponential tail), M/G/c by Sakasegawa 1977 for more.
-/// The miss rate is 1 where TPOT > tpot, else P(W > ttft - S - step).
+///   b    = x out base / (1 - x in / r - x out (per_sequence + per_kv_token x (in + out / 2)))   running sequences
+///   step = base + b (per_sequence + per_kv_token (in + out / 2))
+///   TPOT = step / (1 - x in / r)                                 decode yields to the chunks of prefill
+///   S    = (in / r)(1 + step r / chunk)                          prefill yields to the steps of decode
+///   rho  = max(x S, b / batch_max, b (in + out) / kv_tokens_max)
+/// The limits hold where TPOT <= tpot and S + step <= ttft. What waits before S is not predicted from rho: it is seen,
+/// and held against the TTFT request by request (Live.wait). A queueing formula in its place (M/G/c on prefill work)
+/// refuses at the long-run load what the pool takes at the moment: docs/RESULTS.md has the figures.
 ///
-/// @param epsilon largest predicted miss rate, in (0, 1)
 /// @return in [kKneeLeast, kKneeMost]
-double knee_prior(const ServerProfile& profile, std::int64_t replicas, const SloClass& slo, const Shape& shape,
-                  double epsilon);
+double knee_prior(const ServerProfile& profile, const SloClass& slo, const Shape& shape);
 
 /// A knee that probes, because a low knee hides its own error (ECONOMICS 3).
 ///

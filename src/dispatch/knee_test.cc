@@ -29,22 +29,21 @@ ServerProfile decoder() {
 
 TEST(KneePrior, is_the_batch_whose_step_meets_the_tpot) {
   // step(b) = 20 ms + b x 1 ms <= 60 ms: b = 40 of 100 slots.
-  EXPECT_NEAR(knee_prior(decoder(), 1, limits(0, 0.060), {1, 0, 100}, kEpsilon), 0.40, 1e-3);
-  EXPECT_NEAR(knee_prior(decoder(), 1, limits(0, 0.030), {1, 0, 100}, kEpsilon), 0.10, 1e-3);
-  EXPECT_EQ(knee_prior(decoder(), 1, limits(0, 0.019), {1, 0, 100}, kEpsilon), kKneeLeast) << "not even alone";
-  EXPECT_NEAR(knee_prior(decoder(), 1, limits(0, 0), {1, 0, 100}, kEpsilon), kKneeMost, 1e-6) << "no limit";
+  EXPECT_NEAR(knee_prior(decoder(), limits(0, 0.060), {1, 100}), 0.40, 1e-3);
+  EXPECT_NEAR(knee_prior(decoder(), limits(0, 0.030), {1, 100}), 0.10, 1e-3);
+  EXPECT_EQ(knee_prior(decoder(), limits(0, 0.019), {1, 100}), kKneeLeast) << "not even alone";
+  EXPECT_NEAR(knee_prior(decoder(), limits(0, 0), {1, 100}), kKneeMost, 1e-6) << "no limit";
 }
 
-TEST(KneePrior, is_the_prefill_load_whose_wait_meets_the_ttft) {
-  // Prompts of 0.1 s on average, cv 1, one replica, decode free: M/M/1. P(W > t) = rho exp(-(1 - rho) t / S), and the
-  // limit of 1.1 s leaves t = 1.0 s. 0.533 exp(-0.467 x 10) = 0.533 x 0.00937 = 0.0050.
+TEST(KneePrior, is_the_load_at_which_a_prompt_that_need_not_wait_meets_the_ttft) {
+  // Prompts of 1,000 tokens at 10,000/s in one chunk of 1,000; x requests/s of 100 tokens out run b = 100 x 0.02 x /
+  // (1 - 0.1 x - 0.1 x) of them. S = 0.1 + step, so S + step <= 0.15 s where step = 0.02 + 0.001 b reaches 25 ms: b =
+  // 5, x = 5 / (2 + 0.2 x 5) = 1.667/s, x S = 1.667 x 0.125 = 0.2083.
   ServerProfile p = decoder();
   p.prefill_tokens_per_s = 10'000;
-  p.step_base_s = p.step_per_sequence_s = 1e-12;
-  const Shape shape{1000, 1.0, 1};
-  EXPECT_NEAR(knee_prior(p, 1, limits(1.1, 0), shape, kEpsilon), 0.533, 2e-3);
-  EXPECT_GT(knee_prior(p, 4, limits(1.1, 0), shape, kEpsilon), 0.8) << "four replicas pool their waits";
-  EXPECT_EQ(knee_prior(p, 1, limits(0.09, 0), shape, kEpsilon), kKneeLeast) << "the prompt alone takes longer";
+  p.prefill_chunk = 1000;
+  EXPECT_NEAR(knee_prior(p, limits(0.15, 0), {1000, 100}), 0.2083, 1e-3);
+  EXPECT_EQ(knee_prior(p, limits(0.09, 0), {1000, 100}), kKneeLeast) << "the prompt alone takes longer";
 }
 
 TEST(KneePrior, a_laxer_limit_never_lowers_it) {
@@ -53,15 +52,13 @@ TEST(KneePrior, a_laxer_limit_never_lowers_it) {
     p.prefill_tokens_per_s = static_cast<double>(rng.between(1000, 50'000));
     p.step_per_kv_token_s = rng.uniform() * 1e-7;
     p.kv_tokens_max = rng.between(20'000, 500'000);
-    const Shape shape{static_cast<double>(rng.between(10, 8000)), rng.uniform() * 4,
-                      static_cast<double>(rng.between(1, 900))};
+    const Shape shape{static_cast<double>(rng.between(10, 8000)), static_cast<double>(rng.between(1, 900))};
     const double ttft = 0.05 + rng.uniform() * 3, tpot = 0.021 + rng.uniform() * 0.1;
-    const double k = knee_prior(p, 1, limits(ttft, tpot), shape, kEpsilon);
+    const double k = knee_prior(p, limits(ttft, tpot), shape);
     EXPECT_GE(k, kKneeLeast);
     EXPECT_LE(k, kKneeMost);
-    EXPECT_LE(k, knee_prior(p, 1, limits(ttft * 1.5, tpot), shape, kEpsilon) + 1e-9);
-    EXPECT_LE(k, knee_prior(p, 1, limits(ttft, tpot * 1.5), shape, kEpsilon) + 1e-9);
-    EXPECT_LE(k, knee_prior(p, 1, limits(ttft, tpot), shape, 2 * kEpsilon) + 1e-9);
+    EXPECT_LE(k, knee_prior(p, limits(ttft * 1.5, tpot), shape) + 1e-9);
+    EXPECT_LE(k, knee_prior(p, limits(ttft, tpot * 1.5), shape) + 1e-9);
   });
 }
 

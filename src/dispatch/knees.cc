@@ -36,9 +36,7 @@ Knees::Knees(const Snapshot& snapshot, const Occupancy& occupancy, double scale,
     queues_.push_back(snapshot.offers()[i].destination);
     for (std::uint32_t s = 0; s < classes_; ++s) {
       knees_.emplace_back(prior(sites_.back(), s));
-      const std::optional<Duration>& ttft = fleet.slo_classes[s].ttft;
-      wait_scale_.push_back(ttft ? knees_.back().value() / (kWaitShare * to_seconds(*ttft)) : 0.0);
-      show(site_of_[i], SloId{s}, live);
+      begin_at_prior(site_of_[i], SloId{s}, live);
     }
   }
   std::sort(queues_.begin(), queues_.end());
@@ -50,7 +48,6 @@ double Knees::prior(const Site& site, std::size_t slo) const {
   Shape shape;
   if (site.answers >= kAnswersToFit) {
     shape.prompt_mean = std::max(site.prompt, 1.0);
-    shape.prompt_cv2 = std::max(0.0, site.prompt2 / (shape.prompt_mean * shape.prompt_mean) - 1.0);
     shape.output_mean = std::max(site.output, 1.0);
     if (!profile.measured) {
       profile.step_base_s *= site.tpot_ratio;
@@ -58,9 +55,7 @@ double Knees::prior(const Site& site, std::size_t slo) const {
       profile.step_per_kv_token_s *= site.tpot_ratio;
     }
   }
-  const double k =
-      knee_prior(profile, occupancy_->replicas(site.offer), snapshot_->fleet().slo_classes[slo], shape, epsilon_[slo]);
-  return std::clamp(k * scale_, kKneeLeast, kKneeMost);
+  return std::clamp(knee_prior(profile, snapshot_->fleet().slo_classes[slo], shape) * scale_, kKneeLeast, kKneeMost);
 }
 
 void Knees::show(std::uint32_t site, SloId slo, Live& live) {
@@ -69,17 +64,21 @@ void Knees::show(std::uint32_t site, SloId slo, Live& live) {
   ++live.version[offer.value];
 }
 
+void Knees::begin_at_prior(std::uint32_t site, SloId slo, Live& live) {
+  if (const std::optional<Duration>& ttft = snapshot_->fleet().slo_classes[slo.value].ttft)
+    live.wait_scale[slo.value][sites_[site].offer.value] = knee(site, slo).value() / (kWaitShare * to_seconds(*ttft));
+  show(site, slo, live);
+}
+
 void Knees::show_smallest(DestinationId d, Live& live) {
   for (const OfferId o : occupancy_->offers(d)) {
     if (site_of_[o.value] == kNoSite) continue;
-    double smallest = kKneeMost, tightest = 0.0;
+    double smallest = kKneeMost;
     for (std::uint32_t s = 0; s < classes_; ++s) {
       if (!presence(d, SloId{s}).counts) continue;
       smallest = std::min(smallest, knee(site_of_[o.value], SloId{s}).value());
-      tightest = std::max(tightest, wait_scale_[site_of_[o.value] * classes_ + s]);
     }
     live.knee[o.value] = smallest;
-    live.wait_scale[o.value] = tightest;
   }
 }
 
@@ -107,12 +106,10 @@ void Knees::learn_curve(Site& site, const Claim& claim, const Observed& seen) {
   const double output = static_cast<double>(seen.output.value);
   if (site.answers++ == 0) {
     site.prompt = prompt;
-    site.prompt2 = prompt * prompt;
     site.output = output;
   }
   site.fresh = true;
   average(site.prompt, prompt);
-  average(site.prompt2, prompt * prompt);
   average(site.output, output);
   const std::int64_t replicas = occupancy_->replicas(site.offer);
   if (offer.profile->measured || seen.tpot.count() <= 0 || replicas == 0) return;
@@ -168,7 +165,7 @@ std::span<const Knees::Moved> Knees::refit(Live& live) {
       Knee& k = knee(i, SloId{s});
       const double before = k.value();
       if (k.moved() || !k.refit(prior(sites_[i], s))) continue;
-      show(i, SloId{s}, live);
+      begin_at_prior(i, SloId{s}, live);
       moved_.push_back({sites_[i].offer, SloId{s}, before, k.value()});
     }
   }

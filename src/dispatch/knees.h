@@ -43,7 +43,7 @@ class Knees {
  private:
   struct Site {  // by offer with a queue
     OfferId offer;
-    double tpot_ratio = 1.0, prompt = 0.0, prompt2 = 0.0, output = 0.0;  ///< averages over about 256 answers
+    double tpot_ratio = 1.0, prompt = 0.0, output = 0.0;  ///< averages over about 256 answers
     std::uint64_t answers = 0;
     bool fresh = false;  ///< answers since the last refit
   };
@@ -56,6 +56,8 @@ class Knees {
   [[nodiscard]] Presence& presence(DestinationId d, SloId slo) { return presence_[d.value * classes_ + slo.value]; }
   [[nodiscard]] double prior(const Site& site, std::size_t slo) const;
   void learn_curve(Site& site, const Claim& claim, const Observed& seen);
+  /// Shows a knee that stands at its prior: there the wait takes what it may of the TTFT.
+  void begin_at_prior(std::uint32_t site, SloId slo, Live& live);
   void show(std::uint32_t site, SloId slo, Live& live);
   void show_smallest(DestinationId d, Live& live);
 
@@ -67,7 +69,6 @@ class Knees {
   std::vector<std::uint32_t> site_of_;  // by offer; kNoSite where nothing queues
   std::vector<Site> sites_;
   std::vector<Knee> knees_;         // by site and class
-  std::vector<double> wait_scale_;  // by site and class: Live.wait_scale if that class is the tightest in flight
   std::vector<Presence> presence_;  // by destination and class
   std::vector<DestinationId> queues_;
   std::vector<Moved> moved_;

@@ -9,6 +9,7 @@ constexpr auto kTokensMeter = static_cast<std::size_t>(Resource::tokens);
 
 void size_offer(Live& live, std::size_t i, const Offer& offer, std::int64_t units) {
   live.running[i] = units > 0 ? 1 : 0;
+  live.wait_per_token[i] = offer.profile ? 1.0 / offer.profile->prefill_tokens_per_s : 0.0;
   for (std::size_t r = 0; r < kResources; ++r) {
     const double whole = offer.unit_capacity[r] * static_cast<double>(units);
     live.per_unit[r][i] = whole > 0.0 ? 1.0 / whole : 0.0;
@@ -40,12 +41,13 @@ Live::Live(const Snapshot& snapshot) {
   const std::size_t n = offers.size();
   for (auto& column : use) column.assign(n, 0.0);
   for (auto& column : per_unit) column.assign(n, 0.0);
-  for (auto* column :
-       {&price_input, &price_cached, &price_output, &shadow_price, &fail_probability, &warmth, &bias, &wait_scale})
+  for (auto* column : {&price_input, &price_cached, &price_output, &shadow_price, &fail_probability, &warmth, &bias,
+                       &wait, &wait_per_token})
     column->assign(n, 0.0);
   for (auto* column : {&meter_output, &meter_cached, &derate}) column->assign(n, 1.0);
   knee.assign(n, kKneePrior);
   knee_by_class.assign(fleet.slo_classes.size(), knee);
+  wait_scale.assign(fleet.slo_classes.size(), wait);
   for (auto* column : {&tiered, &scarce}) column->assign(n, 0);
   for (auto* column : {&running, &resident}) column->assign(n, 1);
   for (auto* column : {&throttled_until, &tripped_until}) column->assign(n, 0);

@@ -41,9 +41,11 @@ struct Live {
 
   std::vector<double> price_input, price_cached, price_output;  ///< nano-USD per token, as believed at this hour
   std::vector<std::uint8_t> tiered;                             ///< long-context tiers: price comes from the row
-  /// Prefill work that waits, as use: share per second of waiting work, so that the knee's prior is met where the wait
-  /// would take all of the tightest TTFT in flight; 0 where no class in flight has a TTFT.
-  std::vector<double> wait_scale;
+  /// Seconds of prefill work that stand before a new prompt, and that each of its own tokens adds.
+  std::vector<double> wait, wait_per_token;
+  /// [SloId][OfferId] Those seconds as utilization: share per second, such that they take what they may of the class's
+  /// TTFT where its prior knee is; 0 where nothing queues or the class has no TTFT.
+  std::vector<std::vector<double>> wait_scale;
   std::vector<double> knee;                        ///< smallest over the classes in flight, share of the cap
   std::vector<std::vector<double>> knee_by_class;  ///< [SloId][OfferId]
   std::vector<double> shadow_price;                ///< lambda: nano-USD per whole share of `scarce`

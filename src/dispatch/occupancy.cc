@@ -126,15 +126,17 @@ void Occupancy::show_queues(Instant now, Station& station, bool prefill, Live& l
         decode_slowdown(offer, hold) / (offer.profile->prefill_tokens_per_s * static_cast<double>(hold.replicas));
     // A prompt waits for its share of all replicas' work, but is itself prefilled by one of them.
     const double alone = per_second * static_cast<double>(hold.replicas);
-    live.per_unit[kPrefill][o.value] =
-        std::max(per_second / to_seconds(kPrefillWindow), alone * live.wait_scale[o.value]);
+    live.per_unit[kPrefill][o.value] = per_second / to_seconds(kPrefillWindow);
+    live.wait_per_token[o.value] = alone;
     waiting_s += static_cast<double>(hold.waiting) * per_second;
     offered += std::max(0.0, hold.prefill.per_second(now)) * per_second;
   }
   for (const OfferId o : station.offers) {
     live.use[kSlots][o.value] = slots;
     live.use[kKv][o.value] = kv;
-    if (prefill) live.use[kPrefill][o.value] = std::max(offered, waiting_s * live.wait_scale[o.value]);
+    if (!prefill) continue;
+    live.use[kPrefill][o.value] = offered;
+    live.wait[o.value] = waiting_s;
   }
 }
 
@@ -171,11 +173,25 @@ double Occupancy::rho(OfferId offer, const Live& live) {
   return most;
 }
 
+double Occupancy::felt_rho(const Claim& claim, const Live& live) const {
+  const std::size_t o = claim.offer.value;
+  if (!claim.slo.valid()) return rho(claim.offer, live);
+  // By now its own prompt waits too, as its share of all replicas' work.
+  const double waits = live.wait[o] * live.wait_scale[claim.slo.value][o];
+  if (!snapshot_->fleet().slo_classes[claim.slo.value].only_waits()) return std::max(rho(claim.offer, live), waits);
+  return std::max({live.use[kSlots][o], live.use[kKv][o], waits});
+}
+
 double Occupancy::share(const Claim& claim, const Live& live) const {
   const std::size_t o = claim.offer.value;
   const double uncached = static_cast<double>(claim.prompt - claim.cached);
-  return std::max({live.per_unit[kSlots][o], live.per_unit[kKv][o] * static_cast<double>(held(claim)),
-                   live.per_unit[kPrefill][o] * uncached});
+  double prefill = live.per_unit[kPrefill][o];
+  if (claim.slo.valid()) {
+    const double waits = live.wait_per_token[o] * live.wait_scale[claim.slo.value][o];
+    prefill = snapshot_->fleet().slo_classes[claim.slo.value].only_waits() ? waits : std::max(prefill, waits);
+  }
+  return std::max(
+      {live.per_unit[kSlots][o], live.per_unit[kKv][o] * static_cast<double>(held(claim)), prefill * uncached});
 }
 
 Duration Occupancy::residence(OfferId offer, double output_mean) const {
@@ -208,7 +224,7 @@ void Occupancy::admit(Instant now, Claim& claim, Live& live) {
     hold.waiting += claim.prompt - claim.cached;
     hold.prefill.add(now, static_cast<double>(claim.prompt - claim.cached));
     show_queues(now, station, true, live);
-    claim.rho = rho(claim.offer, live);
+    claim.rho = felt_rho(claim, live);
   }
   if (station.meter) {
     const double estimate = metered(claim, claim.output_p90, claim.cached, live);

@@ -38,11 +38,11 @@ using RateCaps = std::array<double, kRateLimits>;
 
 /// Shares of a destination's resources, shared by all its offers.
 ///
-///   prefill   the larger of two shares of what the engine can prefill after decode's share, which is
-///             rate / (1 + step(b, kv) x rate / chunk) tokens/s per replica with b sequences running:
-///             offered prefill tokens/s (10 s average), which sustained load fills, and
-///             seconds of prefill work that waits now x Live.wait_scale, which a burst fills long before the average
-///             moves: on the Azure code trace (inter-arrival CV 13) the average alone let 1.4% of requests miss
+///   prefill   offered prefill tokens/s (10 s average) over what the engine can prefill after decode's share, which is
+///             rate / (1 + step(b, kv) x rate / chunk) tokens/s per replica with b sequences running
+///   wait      the seconds that the prompts without a first token take at that rate: what a new one stands behind. As
+///             utilization it is a matter of the class that looks (Live.wait_scale). A burst fills it long before the
+///             average moves: on the Azure code trace (inter-arrival CV 13) the average alone let 1.4% miss
 ///   slots     claims / (batch_max x replicas running)
 ///   kv        (prompt + p90 output) of all claims / (kv_tokens_max x replicas running)
 ///   tokens    the binding one of the TPM, ITPM and OTPM windows (payg), or the level of the commitment's meter
@@ -112,6 +112,8 @@ class Occupancy {
   };
   [[nodiscard]] double decode_slowdown(const Offer& offer, const Hold& hold) const;
   [[nodiscard]] static std::int64_t held(const Claim& claim);
+  /// Utilization as the claim's class feels it, itself included.
+  [[nodiscard]] double felt_rho(const Claim& claim, const Live& live) const;
   [[nodiscard]] static MinuteWindow::Counts rated(const Claim& claim, std::int64_t output, std::int64_t cached);
   void show_queues(Instant now, Station& station, bool prefill, Live& live);
   void show_windows(Station& station, Live& live);

@@ -160,6 +160,9 @@ Columns columns_from(const Snapshot& fleet, const Live& live, SloId slo, Complia
     c.use[r] = live.use[r].data() + at;
     c.per_unit[r] = live.per_unit[r].data() + at;
   }
+  c.wait = live.wait.data() + at;
+  c.wait_per_token = live.wait_per_token.data() + at;
+  c.wait_scale = slo.valid() ? live.wait_scale[slo.value].data() + at : nullptr;
   c.meter_output = live.meter_output.data() + at;
   c.meter_cached = live.meter_cached.data() + at;
   c.must_fit = fleet.must_fit().data() + at;

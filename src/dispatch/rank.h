@@ -14,6 +14,7 @@ namespace ace {
 /// Live and static columns from the first offer of a range on.
 struct Columns {
   const double *use[kResources], *per_unit[kResources];
+  const double *wait, *wait_per_token, *wait_scale;  ///< wait_scale is null without a class
   const double *meter_output, *meter_cached, *must_fit;
   const double *price_input, *price_cached, *price_output;
   const double *knee, *knee_of_class, *shadow_price, *fail_probability, *derate, *warmth, *bias;
@@ -29,6 +30,7 @@ struct Ask {
   double held = 0.0;                                         ///< KV tokens at its end: prompt + output_p90
   double tokens = 0.0;                                       ///< prompt + output_mean
   double reference = 0.0;                                    ///< V, nano-USD
+  double stalls = 1.0;                                       ///< 0 if its class feels prefill as a wait alone
   double failure = 0.0;                                      ///< nano-USD lost if it fails or is evicted
 };
 

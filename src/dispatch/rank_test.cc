@@ -4,6 +4,7 @@
 
 #include "core/testing.h"
 #include "dispatch/generate_testing.h"
+#include "dispatch/learn_testing.h"
 #include "dispatch/weigh.h"
 
 namespace ace {
@@ -77,6 +78,27 @@ Bits run(const Kernel& kernel, const Columns& c, const Ask& ask, double floor, s
   return bits;
 }
 
+TEST(Rank, scarcity_counts_from_half_the_knee_on_and_in_full_from_nine_tenths) {
+  auto fleet = learn::models(1);
+  learn::add_pool(*fleet, "pool", learn::slots_only(100));
+  const Snapshot snapshot(*fleet);
+  Live live(snapshot);
+  live.knee[0] = live.knee_by_class[0][0] = 0.8;
+  live.shadow_price[0] = 1e6;  // nano-USD for the whole pool: 10,000 for one of its 100 slots
+  live.scarce[0] = static_cast<std::uint8_t>(Resource::slots);
+  const Columns columns = columns_from(snapshot, live, SloId{0}, ComplianceId{}, OfferId{0});
+  const struct {
+    double used;
+    std::int64_t want;
+  } cases[] = {{0.0, 0}, {0.40, 0}, {0.56, 5000}, {0.72, 10'000}, {0.95, 10'000}};  // of the knee: 0, 1/2, 0.7, 0.9...
+  for (const auto& c : cases) {
+    live.use[1][0] = c.used;
+    EXPECT_NEAR(static_cast<double>(terms_of(columns, Ask{}, 0, 0.0, c.used).scarcity), static_cast<double>(c.want),
+                1.0)
+        << c.used;
+  }
+}
+
 TEST(Rank, kernels_agree_to_the_bit_on_a_hundred_thousand_candidates) {
   std::size_t seen = 0;
   for_each_seed(4000, [&](Rng& rng) {
@@ -94,6 +116,7 @@ TEST(Rank, kernels_agree_to_the_bit_on_a_hundred_thousand_candidates) {
       ask.tokens = ask.prompt + ask.output_mean;
       ask.reference = 1e6 * rng.uniform() + ask.tokens;
       ask.failure = 2.0 * ask.reference;
+      ask.stalls = rng.chance(0.5) ? 1.0 : 0.0;
       std::vector<std::uint8_t> excluded(range.count);
       for (auto& e : excluded)
         if (rng.chance(0.2)) e = static_cast<std::uint8_t>(rng.below(kExclusions));
