@@ -19,6 +19,8 @@ struct Id128 {
 };
 using RequestId = Id128<struct RequestIdTag>;
 using AttemptId = Id128<struct AttemptIdTag>;
+using ActionId = Id128<struct ActionIdTag>;
+using PlanId = Id128<struct PlanIdTag>;
 
 /// Crockford base32 of 128 bits, 26 characters, upper bits first.
 std::string to_base32(std::uint64_t high, std::uint64_t low);

@@ -101,6 +101,7 @@ class Belief {
     SloId slo;
     double before = 0.0, after = 0.0;  ///< knee: share of the cap; health: price factor, infinite while tripped;
                                        ///< shadow price: nano-USD per whole share; units: running units
+    friend bool operator==(const Change&, const Change&) = default;
   };
   std::vector<Change> take_changes();
 

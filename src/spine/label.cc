@@ -1,0 +1,45 @@
+#include "spine/label.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ace::event {
+namespace {
+
+bool allowed(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("._:/+-[]%").find(c) != std::string_view::npos;
+}
+
+/// How keys of ACE, of the providers it speaks to and of the usual clouds begin.
+bool looks_like_a_secret(std::string_view text) {
+  constexpr std::array<std::string_view, 10> kStarts = {"sk-", "sk_",  "ace_sk", "AKIA",  "ASIA",
+                                                        "eyJ", "ghp_", "gho_",   "xoxb-", "Bearer"};
+  return std::any_of(kStarts.begin(), kStarts.end(), [&](std::string_view start) { return text.starts_with(start); });
+}
+
+}  // namespace
+
+bool is_label(std::string_view text) {
+  return !text.empty() && text.size() <= kLabelMax && std::all_of(text.begin(), text.end(), allowed) &&
+         !looks_like_a_secret(text);
+}
+
+std::string label_of(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  if (text.empty() || looks_like_a_secret(text)) return "masked";
+  std::string label;
+  for (const char c : text) {
+    if (allowed(c) && c != '%') {
+      label += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      label += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+    if (label.size() >= kLabelMax) break;
+  }
+  label.resize(std::min(label.size(), kLabelMax));
+  return label;
+}
+
+}  // namespace ace::event
