@@ -170,6 +170,7 @@ inline Live live(Rng& rng, const Snapshot& snapshot, Instant now) {
     for (std::size_t r = 0; r < kResources; ++r)
       if (l.per_unit[r][i] > 0.0) l.use[r][i] = busy * rng.uniform();
     if (snapshot.offers()[i].profile) {
+      l.sustained[i] = busy * rng.uniform();
       l.wait[i] = busy * rng.uniform();
       l.wait_per_token[i] = 1e-4 * rng.uniform();
       for (auto& scales : l.wait_scale) scales[i] = rng.uniform();

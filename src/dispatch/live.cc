@@ -41,8 +41,8 @@ Live::Live(const Snapshot& snapshot) {
   const std::size_t n = offers.size();
   for (auto& column : use) column.assign(n, 0.0);
   for (auto& column : per_unit) column.assign(n, 0.0);
-  for (auto* column : {&price_input, &price_cached, &price_output, &shadow_price, &fail_probability, &warmth, &bias,
-                       &wait, &wait_per_token})
+  for (auto* column : {&price_input, &price_cached, &price_output, &sustained, &shadow_price, &fail_probability,
+                       &warmth, &bias, &wait, &wait_per_token})
     column->assign(n, 0.0);
   for (auto* column : {&meter_output, &meter_cached, &derate}) column->assign(n, 1.0);
   knee.assign(n, kKneePrior);

@@ -41,6 +41,7 @@ struct Live {
 
   std::vector<double> price_input, price_cached, price_output;  ///< nano-USD per token, as believed at this hour
   std::vector<std::uint8_t> tiered;                             ///< long-context tiers: price comes from the row
+  std::vector<double> sustained;                                ///< prefill use, over kSustainedWindow
   /// Seconds of prefill work that stand before a new prompt, and that each of its own tokens adds.
   std::vector<double> wait, wait_per_token;
   /// [SloId][OfferId] Those seconds as utilization: share per second, such that they take what they may of the class's

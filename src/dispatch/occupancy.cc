@@ -114,7 +114,7 @@ double Occupancy::decode_slowdown(const Offer& offer, const Hold& hold) const {
 }
 
 void Occupancy::show_queues(Instant now, Station& station, bool prefill, Live& live) {
-  double slots = 0.0, kv = 0.0, offered = 0.0, waiting_s = 0.0;
+  double slots = 0.0, kv = 0.0, offered = 0.0, sustained = 0.0, waiting_s = 0.0;
   for (const OfferId o : station.offers) {
     const Hold& hold = holds_[o.value];
     if (hold.replicas == 0) continue;
@@ -130,12 +130,14 @@ void Occupancy::show_queues(Instant now, Station& station, bool prefill, Live& l
     live.wait_per_token[o.value] = alone;
     waiting_s += static_cast<double>(hold.waiting) * per_second;
     offered += std::max(0.0, hold.prefill.per_second(now)) * per_second;
+    sustained += std::max(0.0, hold.sustained.per_second(now)) * per_second;
   }
   for (const OfferId o : station.offers) {
     live.use[kSlots][o.value] = slots;
     live.use[kKv][o.value] = kv;
     if (!prefill) continue;
     live.use[kPrefill][o.value] = offered;
+    live.sustained[o.value] = sustained;
     live.wait[o.value] = waiting_s;
   }
 }
@@ -178,8 +180,9 @@ double Occupancy::felt_rho(const Claim& claim, const Live& live) const {
   if (!claim.slo.valid()) return rho(claim.offer, live);
   // By now its own prompt waits too, as its share of all replicas' work.
   const double waits = live.wait[o] * live.wait_scale[claim.slo.value][o];
-  if (!snapshot_->fleet().slo_classes[claim.slo.value].only_waits()) return std::max(rho(claim.offer, live), waits);
-  return std::max({live.use[kSlots][o], live.use[kKv][o], waits});
+  const bool only_waits = snapshot_->fleet().slo_classes[claim.slo.value].only_waits();
+  const double prefill = only_waits ? live.sustained[o] : live.use[kPrefill][o];
+  return std::max({live.use[kSlots][o], live.use[kKv][o], prefill, waits});
 }
 
 double Occupancy::share(const Claim& claim, const Live& live) const {
@@ -187,8 +190,8 @@ double Occupancy::share(const Claim& claim, const Live& live) const {
   const double uncached = static_cast<double>(claim.prompt - claim.cached);
   double prefill = live.per_unit[kPrefill][o];
   if (claim.slo.valid()) {
-    const double waits = live.wait_per_token[o] * live.wait_scale[claim.slo.value][o];
-    prefill = snapshot_->fleet().slo_classes[claim.slo.value].only_waits() ? waits : std::max(prefill, waits);
+    if (snapshot_->fleet().slo_classes[claim.slo.value].only_waits()) prefill *= kSustainedWeight;
+    prefill = std::max(prefill, live.wait_per_token[o] * live.wait_scale[claim.slo.value][o]);
   }
   return std::max(
       {live.per_unit[kSlots][o], live.per_unit[kKv][o] * static_cast<double>(held(claim)), prefill * uncached});
@@ -223,6 +226,7 @@ void Occupancy::admit(Instant now, Claim& claim, Live& live) {
     hold.kv_tokens += held(claim);
     hold.waiting += claim.prompt - claim.cached;
     hold.prefill.add(now, static_cast<double>(claim.prompt - claim.cached));
+    hold.sustained.add(now, static_cast<double>(claim.prompt - claim.cached));
     show_queues(now, station, true, live);
     claim.rho = felt_rho(claim, live);
   }
@@ -279,6 +283,7 @@ void Occupancy::undo(Instant now, const Claim& claim, Live& live) {
     hold.kv_tokens -= held(claim);
     if (!claim.first_token_seen) hold.waiting -= claim.prompt - claim.cached;
     hold.prefill.add(now, -static_cast<double>(claim.prompt - claim.cached));
+    hold.sustained.add(now, -static_cast<double>(claim.prompt - claim.cached));
     show_queues(now, station, true, live);
   }
   if (station.meter && claim.meter_estimate > 0.0) {

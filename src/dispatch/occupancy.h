@@ -38,7 +38,8 @@ using RateCaps = std::array<double, kRateLimits>;
 
 /// Shares of a destination's resources, shared by all its offers.
 ///
-///   prefill   offered prefill tokens/s (10 s average) over what the engine can prefill after decode's share, which is
+///   prefill   offered prefill tokens/s (10 s average; `Live.sustained`: over a minute) over what the engine can
+///   prefill after decode's share, which is
 ///             rate / (1 + step(b, kv) x rate / chunk) tokens/s per replica with b sequences running
 ///   wait      the seconds that the prompts without a first token take at that rate: what a new one stands behind. As
 ///             utilization it is a matter of the class that looks (Live.wait_scale). A burst fills it long before the
@@ -97,7 +98,7 @@ class Occupancy {
     std::int64_t kv_tokens = 0;
     std::int64_t waiting = 0;  ///< uncached prompt tokens whose first token is not out yet
     std::int64_t replicas = 0;
-    RateEwma prefill{kPrefillWindow};
+    RateEwma prefill{kPrefillWindow}, sustained{kSustainedWindow};
     double ttft_s = 0.5, tpot_s = 0.03;  ///< averages over about 32 answers
     Duration residence{0};
   };

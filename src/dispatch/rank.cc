@@ -160,6 +160,11 @@ Columns columns_from(const Snapshot& fleet, const Live& live, SloId slo, Complia
     c.use[r] = live.use[r].data() + at;
     c.per_unit[r] = live.per_unit[r].data() + at;
   }
+  c.prefill_weight = 1.0;
+  if (slo.valid() && fleet.fleet().slo_classes[slo.value].only_waits()) {
+    c.use[static_cast<std::size_t>(Resource::prefill)] = live.sustained.data() + at;
+    c.prefill_weight = kSustainedWeight;
+  }
   c.wait = live.wait.data() + at;
   c.wait_per_token = live.wait_per_token.data() + at;
   c.wait_scale = slo.valid() ? live.wait_scale[slo.value].data() + at : nullptr;

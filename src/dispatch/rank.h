@@ -13,6 +13,7 @@ namespace ace {
 
 /// Live and static columns from the first offer of a range on.
 struct Columns {
+  double prefill_weight;  ///< of a prompt, in the average of prefill that the class feels
   const double *use[kResources], *per_unit[kResources];
   const double *wait, *wait_per_token, *wait_scale;  ///< wait_scale is null without a class
   const double *meter_output, *meter_cached, *must_fit;
@@ -30,7 +31,6 @@ struct Ask {
   double held = 0.0;                                         ///< KV tokens at its end: prompt + output_p90
   double tokens = 0.0;                                       ///< prompt + output_mean
   double reference = 0.0;                                    ///< V, nano-USD
-  double stalls = 1.0;                                       ///< 0 if its class feels prefill as a wait alone
   double failure = 0.0;                                      ///< nano-USD lost if it fails or is evicted
 };
 

@@ -116,7 +116,6 @@ TEST(Rank, kernels_agree_to_the_bit_on_a_hundred_thousand_candidates) {
       ask.tokens = ask.prompt + ask.output_mean;
       ask.reference = 1e6 * rng.uniform() + ask.tokens;
       ask.failure = 2.0 * ask.reference;
-      ask.stalls = rng.chance(0.5) ? 1.0 : 0.0;
       std::vector<std::uint8_t> excluded(range.count);
       for (auto& e : excluded)
         if (rng.chance(0.2)) e = static_cast<std::uint8_t>(rng.below(kExclusions));

@@ -44,8 +44,12 @@ inline constexpr std::size_t kResources = 5;
 inline constexpr std::size_t kQueueing = 3;
 std::string_view name_of(Resource resource);
 
-/// Prefill load is an average over this time.
+/// Prefill load is an average over this time, which a stretch of decode feels.
 inline constexpr Duration kPrefillWindow = 10 * kSecond;
+/// And over this one for classes that only wait: of anything shorter their wait tells more.
+inline constexpr Duration kSustainedWindow = kMinute;
+/// A prompt's weight in the longer average, over its weight in the shorter.
+inline constexpr double kSustainedWeight = 1.0 / 6.0;
 
 /// One model at one destination: what the dispatcher ranks. Sorted by (model, destination).
 struct Offer {

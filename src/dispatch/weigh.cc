@@ -71,7 +71,6 @@ Ask Weighing::ask_of(const OfferRange& range) const {
   ask.output_p90 = request_.predicted.output_p90 * range.verbosity;
   ask.held = ask.prompt + ask.output_p90;
   ask.tokens = ask.prompt + ask.output_mean;
-  if (request_.slo.valid() && fleet_.fleet().slo_classes[request_.slo.value].only_waits()) ask.stalls = 0.0;
   ask.reference = reference_;
   ask.failure = ask.output_mean * dearest_output_ + miss_;
   return ask;

@@ -111,7 +111,7 @@ struct SloClass {
   std::optional<Usd> miss_value;                 ///< absent = the request's reference PAYG price
   int priority = 0;                              ///< lower is shed first
   [[nodiscard]] bool deferrable() const { return deadline.has_value() && !ttft.has_value(); }
-  /// Others' prefill reaches it as a wait alone: its first token has a limit, its pace has none.
+  /// Others' prefill reaches it as a wait: its first token has a limit, its pace has none.
   [[nodiscard]] bool only_waits() const { return ttft.has_value() && !tpot.has_value(); }
   friend bool operator==(const SloClass&, const SloClass&) = default;
 };
