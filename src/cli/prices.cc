@@ -1,4 +1,4 @@
-/// ace prices show | check | diff: price lists on their own, before any fleet uses them.
+/// ace prices show | check | corrections | diff: price lists on their own, before any fleet uses them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace ace::cli {
 namespace {
 
 struct Arguments {
-  std::string model, list, previous, before, after, on;
+  std::string model, list, previous, before, after, on, known;
   bool own = false, json = false, exit_code = false;
 };
 
@@ -22,7 +22,7 @@ Result<PriceReading> load(const std::string& path, const Arguments& arguments) {
   Result<std::string> text = read_file(path);
   if (!text) return std::move(text).error().with("loading the price list");
   const auto dialect = arguments.own ? PriceDialect::own : PriceDialect::community;
-  Result<PriceReading> reading = parse_prices(*text, dialect, arguments.on);
+  Result<PriceReading> reading = parse_prices(*text, dialect, arguments.on, arguments.known);
   if (!reading) return std::move(reading).error().with(path);
   return reading;
 }
@@ -53,11 +53,23 @@ Result<void> check(const Arguments& arguments, Context& context) {
     const Result<PriceReading> before = load(arguments.previous, arguments);
     if (!before) return Error(before.error());
     changes = implausible_changes(before->book, reading->book);
+    for (PriceFinding& finding : rewritten_history(*before, *reading)) changes.push_back(std::move(finding));
   }
   *context.out << (arguments.json ? findings_json(*reading, changes) : findings_text(*reading, changes));
   const auto is_error = [](const PriceFinding& f) { return f.error; };
   if (!changes.empty() || std::any_of(reading->findings.begin(), reading->findings.end(), is_error))
     context.exit_code = 1;
+  return {};
+}
+
+Result<void> corrections(const Arguments& arguments, Context& context) {
+  Arguments own = arguments;
+  own.own = true;  // no other list has versions
+  const Result<PriceReading> reading = load(arguments.list, own);
+  if (!reading) return Error(reading.error());
+  for (const PriceFinding& f : reading->findings)
+    if (f.error) return Error(Errc::bad_input, fmt::format("{}: {}: {}: {}", arguments.list, f.row, f.field, f.what));
+  *context.out << (arguments.json ? revisions_json(reading->revisions) : revisions_text(reading->revisions));
   return {};
 }
 
@@ -84,6 +96,8 @@ void add_prices(CLI::App& app, Context& context) {
                    "the list is ours: unknown keys are errors, rows may have validity intervals");
     made->add_option("--on", arguments->on,
                      "take the version that holds on this day (YYYY-MM-DD); default: the latest");
+    made->add_option("--known-on", arguments->known,
+                     "as the list stood on this day: versions recorded later are not looked at");
     made->add_flag("--json", arguments->json, "print one JSON object");
     made->callback([arguments, &context, run] {
       if (Result<void> done = run(*arguments, context); !done) context.fail(done.error());
@@ -98,8 +112,14 @@ void add_prices(CLI::App& app, Context& context) {
 
   CLI::App* checked = command("check", "Is every row of a price list readable and plausible?", check);
   checked->add_option("FILE", arguments->list, "the price list")->required();
-  checked->add_option("--previous", arguments->previous, "the version before: changes above 10x need an accept_delta")
+  checked
+      ->add_option("--previous", arguments->previous,
+                   "the version before: changes above 10x need an accept_delta, past prices stay")
       ->type_name("FILE");
+
+  CLI::App* corrected = command(
+      "corrections", "Past days whose prices were corrected, and what each unit booked then differs by.", corrections);
+  corrected->add_option("FILE", arguments->list, "the price list, ours")->required();
 
   CLI::App* compared = command("diff", "Rows added and removed and prices changed from A to B.", diff);
   compared->add_option("A", arguments->before, "the list before")->required();

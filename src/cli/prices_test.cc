@@ -70,6 +70,7 @@ TEST_F(PricesCommand, show_prints_a_row_tier_by_tier) {
             "  cache_write_1h                                    3.00            1.50\n"
             "  output                                           15.00           15.00\n"
             "  reasoning                                        15.00           15.00\n"
+            "  image_input                                       3.00            1.50\n"
             "  prompts above 200,000 tokens\n"
             "  input                                             6.00            6.00\n"
             "  cached_input                                      0.30            0.30\n"
@@ -77,6 +78,7 @@ TEST_F(PricesCommand, show_prints_a_row_tier_by_tier) {
             "  cache_write_1h                                    6.00            6.00\n"
             "  output                                           15.00           15.00\n"
             "  reasoning                                        15.00           15.00\n"
+            "  image_input                                       6.00            6.00\n"
             "  not counted in a request's usage\n"
             "  file_search_cost_per_1k_calls                  2500.00\n");
   EXPECT_EQ(run({"show", "acme/none", "--prices", list}), 0);
@@ -148,6 +150,28 @@ TEST_F(PricesCommand, diff_tells_what_came_went_and_moved) {
       std::string::npos)
       << out_.str();
   EXPECT_NE(out_.str().find(R"("before_usd_per_million":"0.00","after_usd_per_million":null)"), std::string::npos);
+}
+
+TEST_F(PricesCommand, corrections_tell_what_was_booked_and_what_is_right) {
+  const std::string list =
+      file("ours.json", R"({"acme/big": [{"valid_from": "2026-01-01", "input_cost_per_token": 2e-6},
+    {"valid_from": "2026-01-11", "valid_to": "2026-01-21", "input_cost_per_token": 2.5e-6, "recorded": "2026-03-05",
+     "reason": "invoice 17"}]})");
+  EXPECT_EQ(run({"corrections", list}), 0) << err_.str();
+  EXPECT_EQ(out_.str(),
+            "acme/big  2026-01-11 to 2026-01-21, recorded 2026-03-05: invoice 17\n"
+            "  input                                             2.00 -> 2.50\n"
+            "1 corrections of past prices (USD per million)\n");
+  EXPECT_EQ(run({"corrections", list, "--json"}), 0);
+  EXPECT_EQ(out_.str(),
+            R"({"corrections":[{"key":"acme/big","from":"2026-01-11","to":"2026-01-21","recorded":"2026-03-05",)"
+            R"("reason":"invoice 17","changes":[{"kind":"changed","key":"acme/big","field":"input",)"
+            R"("before_usd_per_million":"2.00","after_usd_per_million":"2.50"}]}]})"
+            "\n");
+  EXPECT_EQ(run({"show", "acme/big", "--prices", list, "--own", "--on", "2026-01-15", "--known-on", "2026-01-15"}), 0);
+  EXPECT_NE(out_.str().find("2.00"), std::string::npos) << "as it was booked";
+  EXPECT_EQ(run({"corrections", file("none.json", "{}")}), 0);
+  EXPECT_EQ(out_.str(), "0 corrections of past prices (USD per million)\n");
 }
 
 }  // namespace

@@ -204,6 +204,42 @@ std::string changes_json(std::span<const PriceChange> changes) {
   return json + "]}\n";
 }
 
+namespace {
+
+/// What a revision moves, by unit; a price that was none before has no `before`.
+std::vector<PriceChange> moved(const PriceRevision& revision) {
+  PriceRow before = revision.before;
+  if (before.tiers.empty()) before.tiers.push_back({});
+  return diff_prices({{before}}, {{revision.after}});
+}
+
+}  // namespace
+
+std::string revisions_text(std::span<const PriceRevision> revisions) {
+  std::string text;
+  for (const PriceRevision& r : revisions) {
+    fmt::format_to(Out(text), "{}  {} to {}, recorded {}: {}\n", r.after.key, r.from, r.to, r.after.recorded,
+                   r.after.reason);
+    for (const PriceChange& c : moved(r))
+      fmt::format_to(Out(text), "  {:<38}{:>16} -> {}\n", c.field, c.before.empty() ? "unpriced" : c.before,
+                     c.after.empty() ? "unpriced" : c.after);
+  }
+  fmt::format_to(Out(text), "{} corrections of past prices (USD per million)\n", revisions.size());
+  return text;
+}
+
+std::string revisions_json(std::span<const PriceRevision> revisions) {
+  std::string json = "{\"corrections\":[";
+  for (const PriceRevision& r : revisions) {
+    std::string changes = changes_json(moved(r));
+    changes.pop_back();  // its line break
+    fmt::format_to(Out(json), "{}{{\"key\":{},\"from\":\"{}\",\"to\":\"{}\",\"recorded\":\"{}\",\"reason\":{},{}",
+                   json.back() == '[' ? "" : ",", json_text(r.after.key), r.from, r.to, r.after.recorded,
+                   json_text(r.after.reason), changes.substr(1));
+  }
+  return json + "]}\n";
+}
+
 std::vector<std::string> keys_like(const PriceBook& book, std::string_view text, std::size_t most) {
   const auto lower = [](std::string_view from) {
     std::string made(from);

@@ -22,6 +22,10 @@ std::string findings_json(const PriceReading& reading, std::span<const PriceFind
 std::string changes_text(std::span<const PriceChange> changes);
 std::string changes_json(std::span<const PriceChange> changes);
 
+/// Past days whose prices were corrected: what every unit booked in them differs by, and why.
+std::string revisions_text(std::span<const PriceRevision> revisions);
+std::string revisions_json(std::span<const PriceRevision> revisions);
+
 /// Keys that a person may have meant: those that hold the text, whatever its case, else those
 /// a slip of the pen away; at most `most`.
 std::vector<std::string> keys_like(const PriceBook& book, std::string_view text, std::size_t most);

@@ -142,5 +142,31 @@ destinations: [{id: a, tier: payg, provider: api, models: [m], price: "1 USD/Mto
             Usd{1'500'000});
 }
 
+TEST(PriceMaps, are_taken_as_of_a_day_and_as_they_were_known_on_another) {
+  World world;
+  world.files["ours.json"] = R"({"acme/big": [{"valid_from": "2026-01-01", "input_cost_per_token": 2e-6},
+    {"valid_from": "2026-01-11", "valid_to": "2026-01-21", "input_cost_per_token": 2.5e-6, "recorded": "2026-03-05",
+     "reason": "invoice 17"}, {"valid_from": "2026-04-01", "recorded": "2026-04-02", "reason": "late", "input_cost_per_token": 3e-6}]})";
+  const struct {
+    const char* more;
+    const char* want;
+  } cases[] = {{"", "3.00"},
+               {", on: 2026-01-15", "2.50"},
+               {", on: 2026-01-15, known_on: 2026-01-15", "2.00"},
+               {", on: 2026-04-11, known_on: 2026-04-01", "2.00"}};
+  for (const auto& c : cases) {
+    const FleetReading reading =
+        parsed(std::string(kExampleFleet) + "prices: [{path: ours.json" + c.more + "}]\n", world);
+    EXPECT_EQ(describe(reading.mistakes), "") << c.more;
+    const auto id = reading.fleet.prices.find("acme/big");
+    ASSERT_TRUE(id) << c.more;
+    const PriceRow& row = reading.fleet.prices.rows[id->value];
+    EXPECT_EQ(to_decimal(*rates_for(row, Tokens{0}, ServiceTier::standard)[Unit::input]), c.want) << c.more;
+  }
+  EXPECT_NE(describe(parsed(std::string(kExampleFleet) + "prices: [{path: ours.json, on: soon}]\n", world).mistakes)
+                .find("prices[0].on"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace ace

@@ -147,6 +147,8 @@ struct PriceRow {
   std::string source, as_of;         ///< where and when the figures were published
   std::string valid_from, valid_to;  ///< YYYY-MM-DD, UTC, from inclusive and to exclusive; empty = open
   std::string accept_delta;          ///< the reason why a change above 10x is meant
+  std::string recorded;              ///< YYYY-MM-DD on which this version was written down; empty = when it began
+  std::string reason;                ///< why a version was recorded for days already past
   std::vector<NamedPrice> other;     ///< sorted by name
   std::vector<NamedFactor> factors;  ///< sorted by name
   friend bool operator==(const PriceRow&, const PriceRow&) = default;
@@ -156,8 +158,9 @@ struct PriceRow {
 /// femto-dollars, uplift included, then rounded half away from zero to a nano-dollar, once.
 ///
 /// Classes a provider does not price apart fall back when the list is read: cached_input and cache_write to input,
-/// cache_write_1h to cache_write, reasoning to output; every other unit stands alone. A service tier or a long-context
-/// tier that a list does not price apart has the prices of the tier below it.
+/// cache_write_1h to cache_write, reasoning to output, image_input to input (vendors that list no price for image
+/// tokens bill them as text); every other unit stands alone. A service tier or a long-context tier that a list does not
+/// price apart has the prices of the tier below it.
 /// @param uplift_ppm 1 to 10,000,000; 1,000,000 for none
 /// @return unpriced naming the unit if a counted unit has no price, out_of_range if it does not fit, if a count is
 ///         negative or if the surcharge is outside its bounds.
@@ -181,10 +184,29 @@ struct PriceBook {
   [[nodiscard]] std::optional<PriceId> find(std::string_view key) const;
   friend bool operator==(const PriceBook&, const PriceBook&) = default;
 };
+/// Days that were priced in one way and, as recorded later, should have been priced in another. What was booked stays;
+/// the difference is booked too.
+struct PriceRevision {
+  std::string from, to;    ///< YYYY-MM-DD, UTC, from inclusive and to exclusive
+  PriceRow before, after;  ///< as booked (no tiers if it was unpriced) and as it should be; `after.reason` says why
+  friend bool operator==(const PriceRevision&, const PriceRevision&) = default;
+};
+/// The compensating entry for one request booked in those days: its price as it should be less its price as booked,
+/// each rounded as it is booked.
+/// @return as price_of
+Result<Usd> price_correction(const Usage& usage, const PriceRevision& revision,
+                             ServiceTier service = ServiceTier::standard, std::int64_t uplift_ppm = 1'000'000);
+
 struct PriceReading {
   PriceBook book;
   std::vector<PriceFinding> findings;
+  std::vector<PriceRow> versions;        ///< all with a validity interval, by key, first day and day recorded
+  std::vector<PriceRevision> revisions;  ///< by key
 };
+
+/// Versions that were edited or taken out from one state of a list to the next: an error each. A price that was in
+/// force stays in the list as it was, but that an open one may end, and that its source and the like may be mended.
+std::vector<PriceFinding> rewritten_history(const PriceReading& before, const PriceReading& after);
 
 enum class PriceDialect : std::uint8_t {
   community,  ///< model_prices_and_context_window.json: unknown price keys are named warnings
@@ -195,10 +217,17 @@ enum class PriceDialect : std::uint8_t {
 /// Rows with an error are left out of the book (so they are unpriced) and named in the findings; in the community's
 /// list a price with too many decimals (1/30000 of a dollar) leaves out its unit alone. A row without any price is
 /// kept, its rates empty. In our own dialect a key may hold a list of rows with `valid_from` and `valid_to`: the one
-/// that holds on `on` is taken; overlaps are errors, and a day in no interval is unpriced, never free.
+/// that holds on `on` is taken; overlaps are errors, and a day in no interval is unpriced, never free. A version that
+/// is `recorded` after its first day, with a `reason`, corrects the versions it overlaps: it is taken from the day it
+/// was recorded on, and old events keep the version that was known then.
+///
+/// A row with prices by hour of the day (`off_peak_pricing`) is an error: a price here holds all day, so a figure for
+/// such a row would be wrong at some hour.
 /// @param on YYYY-MM-DD; empty = the latest version
+/// @param known YYYY-MM-DD: versions recorded later are not looked at; empty = all are
 /// @return bad_input if the document as a whole cannot be read.
-Result<PriceReading> parse_prices(std::string_view json, PriceDialect dialect, std::string_view on = {});
+Result<PriceReading> parse_prices(std::string_view json, PriceDialect dialect, std::string_view on = {},
+                                  std::string_view known = {});
 
 /// One line per difference: rows added and removed, prices changed with their ratio; sorted by key.
 struct PriceChange {

@@ -19,6 +19,7 @@ Unit stand_in(Unit unit) {
   switch (unit) {
     case Unit::cached_input:
     case Unit::cache_write:
+    case Unit::image_input:
       return Unit::input;
     case Unit::cache_write_1h:
       return Unit::cache_write;

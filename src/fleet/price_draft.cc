@@ -102,6 +102,23 @@ void PriceDraft::price(std::string_view field, std::string_view text, std::int64
   rates.set(key->unit, *price);
 }
 
+void PriceDraft::settle_off_peak() {
+  for (const auto& [field, text] : off_peak_) {
+    const std::optional<PriceKey> key = price_key(field);
+    const Result<UsdPerMtok> price = parse_price(text);
+    std::optional<UsdPerMtok> own;
+    if (key && key->kind == PriceKey::Kind::unit)
+      if (const auto tier = given_.find(key->above); tier != given_.end())
+        own = tier->second[static_cast<std::size_t>(key->service)][key->unit];
+    if (price && own && *own == *price) continue;
+    return error("off_peak_pricing",
+                 field +
+                     " differs at some hours: a price here holds all day, so this row would be wrong at one hour or "
+                     "another. Give the destination the price you pay (price: in the fleet file), or take "
+                     "off_peak_pricing out of the row to use its own prices for all hours");
+  }
+}
+
 void PriceDraft::named_price(std::string name, std::string_view text) {
   const Result<UsdPerMtok> price = parse_price(text);
   if (!price) return error(name, price.error().what());
@@ -151,6 +168,8 @@ void PriceDraft::text(std::string_view field, std::string_view text) {
   if (field == "valid_from") date(row_.valid_from);
   if (field == "valid_to") date(row_.valid_to);
   if (field == "accept_delta") row_.accept_delta = text;
+  if (field == "recorded") date(row_.recorded);
+  if (field == "reason") row_.reason = text;
 }
 
 void PriceDraft::unknown(std::string_view field) {
@@ -176,6 +195,7 @@ PriceRow PriceDraft::resolve() && {
       fall_back(rates, blocked_, Unit::cache_write, Unit::input);
       fall_back(rates, blocked_, Unit::cache_write_1h, Unit::cache_write);
       fall_back(rates, blocked_, Unit::reasoning, Unit::output);
+      fall_back(rates, blocked_, Unit::image_input, Unit::input);
     }
     row_.tiers.push_back(tier);
   }

@@ -17,6 +17,10 @@ class PriceDraft {
 
   /// A price as the list wrote it, USD per single unit. Negative, imprecise, repeated or unreadable: an error finding.
   void price(std::string_view field, std::string_view text, std::int64_t above_at_least);
+  /// A price at some hours of the day; settle_off_peak() judges it when all prices of the row are known.
+  void off_peak(std::string_view field, std::string_view text) { off_peak_.emplace_back(field, text); }
+  /// An error finding if any off-peak price differs from the row's own: then no single price holds all day.
+  void settle_off_peak();
   /// A member of a group of prices that no unit counts, named "group.member".
   void named_price(std::string name, std::string_view text);
   /// A factor on prices, as a decimal: 1.1 = +10%.
@@ -45,6 +49,7 @@ class PriceDraft {
   std::map<std::int64_t, std::array<Rates, kServiceTiers>> given_;  ///< by threshold
   std::optional<Tokens> tokens_max_;                                ///< the list's legacy limit
   std::vector<std::string> seen_;
+  std::vector<std::pair<std::string, std::string>> off_peak_;
   std::vector<PriceFinding> findings_;
   std::uint32_t blocked_ = 0;  ///< units with a price that cannot be represented
   bool failed_ = false;

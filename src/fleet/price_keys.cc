@@ -77,6 +77,8 @@ constexpr std::string_view kFacts[] = {
     "valid_from",
     "valid_to",
     "accept_delta",
+    "recorded",
+    "reason",
     "comment",
     "max_tokens",
     "prompt_cache_min_tokens",

@@ -5,6 +5,7 @@
 #include "fleet/price.h"
 #include "fleet/price_draft.h"
 #include "fleet/price_keys.h"
+#include "fleet/price_versions.h"
 
 namespace ace {
 namespace {
@@ -56,7 +57,8 @@ bool is_json_number(std::string_view text) {
 /// Reads a whole list; a document that is no JSON ends it, a bad row does not.
 class ListReader {
  public:
-  ListReader(PriceDialect dialect, std::string_view on) : dialect_(dialect), on_(on) {}
+  ListReader(PriceDialect dialect, std::string_view on, std::string_view known)
+      : dialect_(dialect), on_(on), known_(known) {}
 
   Result<PriceReading> read(std::string_view json) {
     if (json.starts_with("\xef\xbb\xbf")) json.remove_prefix(3);  // simdjson 3.0 does not know byte order marks
@@ -160,10 +162,12 @@ class ListReader {
   }
 
   Result<void> row(PriceDraft& draft, value& json) {
-    return members_of(json, [&](const std::string& key, value item) -> Result<void> {
+    auto read = members_of(json, [&](const std::string& key, value item) -> Result<void> {
       if (!draft.first(key)) return skip(item, 2);
       return field(draft, key, item);
     });
+    draft.settle_off_peak();
+    return read;
   }
 
   /// A scalar's text: what a string holds, or the number or word as it stands. Nothing for null (absent).
@@ -209,10 +213,7 @@ class ListReader {
       return with_scalar(draft, key, json, [&](std::string_view text) {
         draft.factor(key, key.substr(std::string_view("regional_processing_uplift_multiplier_").size()), text);
       });
-    if (key == "off_peak_pricing") {
-      draft.warning(key, "prices by hour of the day are not used; the row's own prices hold all day");
-      return skip(json, 2);
-    }
+    if (key == "off_peak_pricing") return off_peak(draft, json);
     constexpr std::string_view limits[] = {
         "max_input_tokens", "max_output_tokens", "max_tokens", "prompt_cache_min_tokens", "rpm", "tpm"};
     if (std::find(std::begin(limits), std::end(limits), key) != std::end(limits))
@@ -226,6 +227,25 @@ class ListReader {
     }
     if (!known_without_price(key)) draft.unknown(key);
     return skip(json, 2);
+  }
+
+  /// {"hours_utc": "16:30-00:30", "input_cost_per_token": ...}, or windows with weekdays: other prices at some hours.
+  Result<void> off_peak(PriceDraft& draft, value& json) {
+    constexpr std::string_view key = "off_peak_pricing";
+    if (shape(json) == Shape::scalar && raw(json) == "null") return {};
+    if (shape(json) != Shape::object) {
+      draft.error(key, "expected an object with hours_utc and prices");
+      return skip(json, 2);
+    }
+    return members_of(json, [&](const std::string& name, value item) -> Result<void> {
+      if (!price_key(name)) {
+        constexpr std::string_view windows[] = {"hours_utc", "windows", "weekdays", "weekday_timezone"};
+        if (std::find(std::begin(windows), std::end(windows), name) == std::end(windows))
+          draft.unknown("off_peak_pricing." + name);
+        return skip(item, 3);
+      }
+      return with_scalar(draft, std::string(key), item, [&](std::string_view text) { draft.off_peak(name, text); });
+    });
   }
 
   /// [{"range": [0, 32000], "input_cost_per_token": ...}, ...]: the tier is chosen on the prompt, above its lower
@@ -277,31 +297,27 @@ class ListReader {
       for (PriceFinding& finding : version.findings()) reading_.findings.push_back(std::move(finding));
       failed = failed || version.failed();
     }
-    std::stable_sort(versions.begin(), versions.end(), [](const PriceDraft& a, const PriceDraft& b) {
-      return a.row().valid_from < b.row().valid_from;  // equal ones overlap, which is an error below
-    });
-    for (std::size_t i = 1; i < versions.size(); ++i) {
-      const std::string& ends = versions[i - 1].row().valid_to;
-      const std::string& begins = versions[i].row().valid_from;
-      if (ends.empty() || ends > begins) {
-        failed = true;
-        reading_.findings.push_back({true, key, "valid_from", "two versions hold on " + begins});
-      } else if (ends < begins) {
-        reading_.findings.push_back({false, key, "valid_from", "unpriced from " + ends + " to " + begins});
-      }
+    if (failed) return;
+    std::vector<PriceRow> rows;
+    for (PriceDraft& version : versions) rows.push_back(std::move(version).resolve());
+    for (PriceFinding& finding : judge_versions(rows)) {
+      failed = failed || finding.error;
+      reading_.findings.push_back(std::move(finding));
     }
     if (failed) return;
-    PriceDraft* chosen = on_.empty() ? &versions.back() : nullptr;
-    for (PriceDraft& version : versions)
-      if (!on_.empty() && version.row().valid_from <= on_ &&
-          (version.row().valid_to.empty() || on_ < version.row().valid_to))
-        chosen = &version;
-    if (chosen == nullptr) {
-      reading_.findings.push_back({on_ < versions.front().row().valid_from, key, "valid_from",
-                                   "no version of this price holds on " + std::string(on_) + "; it is unpriced"});
-      return;
+    if (const PriceRow* chosen = version_on(rows, on_, known_)) {
+      reading_.book.rows.push_back(*chosen);
+    } else {
+      const bool early = on_ < rows.front().valid_from;
+      const std::string day = on_.empty() ? "any day" : std::string(on_);
+      reading_.findings.push_back({early && known_.empty(), key, "valid_from",
+                                   "no version of this price holds on " + day +
+                                       (known_.empty() ? "" : " as known on " + std::string(known_)) +
+                                       "; it is unpriced"});
     }
-    reading_.book.rows.push_back(std::move(*chosen).resolve());
+    for (PriceRevision& revision : revisions_of(rows)) reading_.revisions.push_back(std::move(revision));
+    for (PriceRow& row : rows)
+      if (!row.valid_from.empty()) reading_.versions.push_back(std::move(row));
   }
 
   /// Sorts the book; a key given twice is no price at all, since nobody can know which was meant.
@@ -340,7 +356,7 @@ class ListReader {
   }
 
   PriceDialect dialect_;
-  std::string_view on_;
+  std::string_view on_, known_;
   PriceReading reading_;
   std::string last_;               ///< the row being read
   std::vector<std::string> keys_;  ///< of all rows, good or bad
@@ -348,10 +364,12 @@ class ListReader {
 
 }  // namespace
 
-Result<PriceReading> parse_prices(std::string_view json, PriceDialect dialect, std::string_view on) {
-  if (!on.empty() && !is_date(on))
-    return Error(Errc::bad_input, "expected a day as YYYY-MM-DD, got \"" + std::string(on.substr(0, 64)) + "\"");
-  return ListReader(dialect, on).read(json);
+Result<PriceReading> parse_prices(std::string_view json, PriceDialect dialect, std::string_view on,
+                                  std::string_view known) {
+  for (const std::string_view day : {on, known})
+    if (!day.empty() && !is_date(day))
+      return Error(Errc::bad_input, "expected a day as YYYY-MM-DD, got \"" + std::string(day.substr(0, 64)) + "\"");
+  return ListReader(dialect, on, known).read(json);
 }
 
 }  // namespace ace

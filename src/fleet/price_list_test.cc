@@ -2,35 +2,15 @@
 
 #include "fleet/price.h"
 #include "fleet/price_keys.h"
+#include "fleet/price_list_testing.h"
 
 namespace ace {
 namespace {
 
-PriceReading read(std::string_view json, PriceDialect dialect = PriceDialect::community, std::string_view on = {}) {
-  Result<PriceReading> reading = parse_prices(json, dialect, on);
-  EXPECT_TRUE(reading) << reading.error().what();
-  return reading ? *reading : PriceReading{};
-}
-
-/// {"m": {<fields>}}
-PriceReading read_row(const std::string& fields, PriceDialect dialect = PriceDialect::community) {
-  return read("{\"m\": {" + fields + "}}", dialect);
-}
-
-/// USD per million units, or "-".
-std::string rate(const PriceReading& reading, Unit unit, std::int64_t context = 0,
-                 ServiceTier service = ServiceTier::standard) {
-  if (reading.book.rows.empty()) return "no row";
-  const auto price = rates_for(reading.book.rows[0], Tokens{context}, service)[unit];
-  return price ? to_decimal(*price) : "-";
-}
-
-std::string findings(const PriceReading& reading) {
-  std::string all;
-  for (const PriceFinding& f : reading.findings)
-    all += (f.error ? "error " : "warning ") + f.row + "." + f.field + ": " + f.what + "\n";
-  return all;
-}
+using fixture::findings;
+using fixture::rate;
+using fixture::read;
+using fixture::read_row;
 
 TEST(PriceKeys, say_unit_threshold_and_service_tier) {
   const struct {

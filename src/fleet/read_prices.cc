@@ -19,6 +19,7 @@ void fall_back(Rates& rates) {
   from(Unit::cache_write, Unit::input);
   from(Unit::cache_write_1h, Unit::cache_write);
   from(Unit::reasoning, Unit::output);
+  from(Unit::image_input, Unit::input);
 }
 
 /// The unit prices among the keys of a map.
@@ -56,17 +57,20 @@ ContextTier read_tier(Reading& reading, Map& map, Tokens above) {
 void include_map(Reading& reading, const Place& at) {
   Place path = at;
   std::optional<std::size_t> dialect;
+  std::string on, known;
   if (at.is_map()) {
     Map map(reading.findings, at);
     path = map.need("path", "write path: FILE");
     dialect = reading.findings.word(map.get("dialect"), {"community", "own"});
+    on = reading.findings.value<std::string>(map.get("on"), parse_date).value_or("");
+    known = reading.findings.value<std::string>(map.get("known_on"), parse_date).value_or("");
     map.done();
   }
   const auto text = reading.include(path);
   if (!text) return;
   const std::string name(path.text().substr(path.text().find_last_of('/') + 1));
   const bool community = dialect ? *dialect == 0 : name.rfind("model_prices_and_context_window", 0) == 0;
-  Result<PriceReading> list = parse_prices(*text, community ? PriceDialect::community : PriceDialect::own);
+  Result<PriceReading> list = parse_prices(*text, community ? PriceDialect::community : PriceDialect::own, on, known);
   if (!list) {
     reading.findings.mistake(path, fmt::format("\"{}\" is not a price map: {}", path.text(), list.error().what()));
     return;
