@@ -8,6 +8,7 @@
 #include "core/csv.h"
 #include "core/decimal.h"
 #include "core/time.h"
+#include "fleet/catalog_hosts.h"
 #include "fleet/price_draft.h"
 
 namespace ace {
@@ -102,20 +103,15 @@ class CatalogReader {
     if (layout_.date && !is_date(offer.date))
       return find(CatalogTrap::unreadable, offer, "expected a day as YYYY-MM-DD, got \"" + offer.date + "\"");
     if (!accelerator(row, offer)) return;
-    offer.on_demand = price(row, layout_.on_demand, offer);
-    offer.spot = price(row, layout_.spot, offer);
-    offer.commit_1y = price(row, layout_.commit_1y, offer);
-    offer.commit_3y = price(row, layout_.commit_3y, offer);
-    if (offer.on_demand && offer.spot && *offer.spot > *offer.on_demand) {
-      find(CatalogTrap::spot_above_on_demand, offer,
-           "spot " + to_decimal(*offer.spot) + " is above on-demand " + to_decimal(*offer.on_demand) + " USD/h");
-      offer.spot.reset();
-    }
-    if (!offer.on_demand && !offer.spot) return find(CatalogTrap::no_price, offer, "no price per hour is left");
-    reading_.offers.push_back(std::move(offer));
+    prices(row, offer);
+    if (offer.instance.empty() && layout_.kind == Layout::Kind::skypilot)
+      return accelerators_.push_back(std::move(offer));
+    if (offer.accelerator.empty() && layout_.accelerator) return hosts_.push_back(std::move(offer));
+    take(std::move(offer));
   }
 
   CatalogReading finish() && {
+    join();
     judge();
     compare_zones();
     std::stable_sort(reading_.findings.begin(), reading_.findings.end(),
@@ -128,6 +124,50 @@ class CatalogReader {
     return column ? std::string(trim(row.fields[*column])) : std::string();
   }
 
+  void prices(const CsvRow& row, RentalOffer& offer) {
+    offer.on_demand = price(row, layout_.on_demand, offer);
+    offer.spot = price(row, layout_.spot, offer);
+    offer.commit_1y = price(row, layout_.commit_1y, offer);
+    offer.commit_3y = price(row, layout_.commit_3y, offer);
+  }
+
+  void take(RentalOffer offer) {
+    if (offer.on_demand && offer.spot && *offer.spot > *offer.on_demand) {
+      find(CatalogTrap::spot_above_on_demand, offer,
+           "spot " + to_decimal(*offer.spot) + " is above on-demand " + to_decimal(*offer.on_demand) + " USD/h");
+      offer.spot.reset();
+    }
+    if (!offer.on_demand && !offer.spot) return find(CatalogTrap::no_price, offer, "no price per hour is left");
+    reading_.offers.push_back(std::move(offer));
+  }
+
+  /// Hosts and accelerators that are sold apart become machines, at the end, when all rows are known.
+  void join() {
+    std::set<std::size_t> used;
+    for (const RentalOffer& host : hosts_) {
+      const Result<RentalOffer> whole = with_accelerators(host, accelerators_);
+      if (!whole) {
+        find(CatalogTrap::host_only, host,
+             "no accelerator is named: the price is the host's alone, and " + whole.error().what());
+        continue;
+      }
+      find(CatalogTrap::summed, *whole,
+           "the host and its " + std::to_string(whole->gpu_thousandths / 1000) + " x " + whole->accelerator +
+               " are priced apart; their sum is taken");
+      for (const RentalOffer& part : accelerators_)
+        if (part.accelerator == whole->accelerator && part.region == whole->region &&
+            part.gpu_thousandths == whole->gpu_thousandths)
+          used.insert(part.line);
+      take(*whole);
+    }
+    for (const RentalOffer& part : accelerators_)
+      if (!used.contains(part.line))
+        find(CatalogTrap::accelerator_only, part,
+             "the price of \"" + part.accelerator + "\" without a machine to hold it");
+    std::stable_sort(reading_.offers.begin(), reading_.offers.end(),
+                     [](const RentalOffer& a, const RentalOffer& b) { return a.line < b.line; });
+  }
+
   void find(CatalogTrap trap, const RentalOffer& offer, std::string what) {
     reading_.findings.push_back({trap, offer.line, offer.instance, offer.region, std::move(what)});
   }
@@ -136,18 +176,9 @@ class CatalogReader {
   bool accelerator(const CsvRow& row, RentalOffer& offer) {
     if (!layout_.accelerator) return true;
     const std::string name = text(row, layout_.accelerator), count = text(row, layout_.gpus);
-    const bool skypilot = layout_.kind == Layout::Kind::skypilot;
-    if (skypilot && offer.instance.empty()) {
-      find(CatalogTrap::accelerator_only, offer, "the price of \"" + name + "\" without a machine to hold it");
-      return false;
-    }
     if (name.empty()) {
-      // The families whose GPUs cannot be left off; a machine of another family may really have none.
-      const bool gpu_family = offer.instance.starts_with("a2-") || offer.instance.starts_with("a3-") ||
-                              offer.instance.starts_with("a4-") || offer.instance.starts_with("g2-") ||
-                              offer.instance.starts_with("g4-");
-      find(gpu_family ? CatalogTrap::host_only : CatalogTrap::no_gpu, offer,
-           gpu_family ? "no accelerator is named: the price is the host's alone" : "a machine without accelerators");
+      if (layout_.kind == Layout::Kind::skypilot && of_gpu_family(offer.instance)) return true;  // a host, see join()
+      find(CatalogTrap::no_gpu, offer, "a machine without accelerators");
       return false;
     }
     const Result<std::int64_t> gpus = parse_decimal(count, 3);
@@ -226,6 +257,7 @@ class CatalogReader {
   Layout layout_;
   CatalogReading reading_;
   std::set<std::string> aliases_;
+  std::vector<RentalOffer> hosts_, accelerators_;  ///< of GPU machines, and without a machine
 };
 
 }  // namespace
@@ -233,7 +265,7 @@ class CatalogReader {
 std::string_view name_of(CatalogTrap trap) {
   constexpr std::array<std::string_view, kCatalogTraps> names = {
       "sentinel", "host_only", "accelerator_only", "spot_above_on_demand", "not_positive", "unreadable",
-      "no_price", "alias",     "implausible",      "unequal_zones",        "no_gpu"};
+      "no_price", "alias",     "implausible",      "unequal_zones",        "no_gpu",       "summed"};
   return names[static_cast<std::size_t>(trap)];
 }
 

@@ -29,8 +29,8 @@ struct RentalOffer {
 /// Why a price of a catalog was not taken as it stands.
 enum class CatalogTrap : std::uint8_t {
   sentinel,              ///< 700.0 and the like: the catalog's word for "unknown"
-  host_only,             ///< a GPU machine's row without its accelerator: the price is the host's alone
-  accelerator_only,      ///< a row without a machine: the price of the accelerator alone
+  host_only,             ///< a GPU machine's row without its accelerator, whose price is nowhere else in the file
+  accelerator_only,      ///< a row without a machine, of accelerators that no host in its region takes
   spot_above_on_demand,  ///< the spot price is no spot price
   not_positive,
   unreadable,
@@ -39,8 +39,9 @@ enum class CatalogTrap : std::uint8_t {
   implausible,    ///< below half or above twice the median of this machine over the whole file
   unequal_zones,  ///< one region, two on-demand prices
   no_gpu,         ///< a machine without accelerators
+  summed,         ///< host and accelerators on rows of their own: their sum is the machine's price
 };
-inline constexpr std::size_t kCatalogTraps = 11;
+inline constexpr std::size_t kCatalogTraps = 12;
 std::string_view name_of(CatalogTrap trap);
 
 struct CatalogFinding {

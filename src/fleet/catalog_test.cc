@@ -40,8 +40,8 @@ TEST(Catalog, every_trap_of_a_skypilot_catalog_is_named_and_never_a_price) {
       {"host without its accelerators", "a3-highgpu-8g,208,1872,,,,us-central1,us-central1-a,10.1,3.2", "2:host_only",
        ""},
       {"a machine without accelerators", "m5.large,2,8,,,,us-east-1,us-east-1a,0.096,0.03", "2:no_gpu", ""},
-      {"accelerators without a machine", ",,,A100-80GB,8,,us-central1,us-central1-a,31.4,12.5", "2:accelerator_only",
-       ""},
+      {"accelerators without a machine", ",,,A100-80GB,8,,us-central1,us-central1-a,31.4,12.5",
+       "2:alias 2:accelerator_only", ""},
       {"spot above on-demand", "p5,192,2048,H200,8,,us-east-1,us-east-1a,98.32,98.33", "2:spot_above_on_demand",
        "98.32/-"},
       {"spot equal to on-demand", "p5,192,2048,H200,8,,us-east-1,us-east-1a,98.32,98.32", "", "98.32/98.32"},
@@ -59,6 +59,47 @@ TEST(Catalog, every_trap_of_a_skypilot_catalog_is_named_and_never_a_price) {
               c.prices)
         << c.why;
     EXPECT_EQ(reading.rows, 1U) << c.why;
+  }
+}
+
+TEST(Catalog, a_host_and_its_accelerators_that_are_sold_apart_are_added_up) {
+  const std::string parts =
+      ",,,H100,8,,us-central1,us-central1-a,78.00,25.5\n"
+      ",,,H100,4,,us-central1,us-central1-a,39.00,12.75\n"
+      ",,,H100,8,,europe-west4,,80.00,\n"
+      ",,,A100-80GB,1,,us-central1,us-central1-a,3.93,700.0\n"
+      ",,,tpu-v4-8,1,,us-central1,us-central1-a,8.8,3.1\n";
+  const struct {
+    const char *why, *row, *findings, *prices;
+  } cases[] = {
+      // 10.1 + 78 and 3.2 + 25.5
+      {"both", "a3-highgpu-8g,208,1872,,,,us-central1,us-central1-a,10.1,3.2", "7:summed", "88.10/28.70"},
+      {"no spot price of the accelerators: none of the machine",
+       "a3-highgpu-8g,208,1872,,,,europe-west4,europe-west4-b,11,3", "7:summed", "91.00/-"},
+      {"an unknown spot price is none", "a2-ultragpu-1g,12,170,,,,us-central1,us-central1-a,1.1,0.4",
+       "5:sentinel 7:summed", "5.03/-"},
+      {"another number of accelerators", "a3-highgpu-2g,52,468,,,,us-central1,us-central1-a,2.5,0.8", "7:host_only",
+       ""},
+      {"another region", "a3-highgpu-8g,208,1872,,,,us-east4,us-east4-a,10.1,3.2", "7:host_only", ""},
+      {"a machine that is not known", "a3-hypergpu-8g,208,1872,,,,us-central1,us-central1-a,10.1,3.2", "7:host_only",
+       ""},
+  };
+  for (const auto& c : cases) {
+    const CatalogReading reading = read(kSky + parts + c.row + "\n");
+    std::string own;  // findings of the rows under test, without those of parts that nobody takes
+    for (const CatalogFinding& f : reading.findings)
+      if (f.trap != CatalogTrap::accelerator_only && (f.line == 7 || std::string(c.findings).find("5:") == 0) &&
+          f.trap != CatalogTrap::alias)
+        own += (own.empty() ? "" : " ") + std::to_string(f.line) + ":" + std::string(name_of(f.trap));
+    EXPECT_EQ(own, c.findings) << c.why;
+    EXPECT_EQ(reading.offers.empty() ? "" : text(reading.offers[0].on_demand) + "/" + text(reading.offers[0].spot),
+              c.prices)
+        << c.why;
+    if (!reading.offers.empty()) {
+      EXPECT_FALSE(reading.offers[0].accelerator.empty()) << c.why;
+      EXPECT_EQ(reading.offers[0].line, 7U);
+    }
+    EXPECT_EQ(reading.count(CatalogTrap::accelerator_only), *c.prices == '\0' ? 5U : 4U) << "the TPU is always alone";
   }
 }
 
