@@ -87,7 +87,7 @@ std::uint32_t Engine::new_flight() {
 void Engine::advance(Instant to) {
   while (true) {
     const Instant plant = plant_->next();
-    const Instant units = units_->next();
+    const Instant units = next_units();
     const Instant waiting = waiting_.empty() ? Instant::max() : waiting_.top().due;
     const Instant soonest = std::min({plant, units, waiting});
     if (soonest > to) break;
@@ -134,7 +134,17 @@ void Engine::retry(Instant now) {
   complete(entry.flight, now, event::Outcome::not_served, Verdict::no_capacity);
 }
 
+Instant Engine::next_units() const {
+  if (!options_.units_given) return units_->next();
+  return given_.empty() ? Instant::max() : given_.front().at;
+}
+
 void Engine::tick(Instant now) {
+  if (options_.units_given) {
+    const UnitMoves moves = std::move(given_.front());
+    given_.pop_front();
+    return move_units(moves);
+  }
   const Live& live = belief_.live(now);
   std::fill(loads_.begin(), loads_.end(), 0.0);
   const auto offers = fleet_->offers();
@@ -144,7 +154,14 @@ void Engine::tick(Instant now) {
     double& load = loads_[offers[o].destination.value];
     load = std::max(load, use / std::max(live.knee[o], 1e-9));
   }
-  for (const UnitStates::Step& step : units_->tick(now, loads_)) {
+  const UnitMoves moves{now, units_->tick(now, loads_)};
+  if (sink_.moved && !moves.steps.empty()) sink_.moved(moves);
+  move_units(moves);
+}
+
+void Engine::move_units(const UnitMoves& moves) {
+  const Instant now = moves.at;
+  for (const UnitStates::Step& step : moves.steps) {
     if (step.condemned > 0) plant_->condemn(now, step.destination, step.condemned);
     if (step.running != step.before) {
       plant_->set_units(now, step.destination, step.running);

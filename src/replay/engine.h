@@ -1,6 +1,7 @@
 #pragma once
 /// The brain under a fake clock: arrivals in, settled requests out. One engine per island.
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <queue>
 #include <string>
@@ -44,6 +45,7 @@ class Engine {
     Duration patience{30 * kSecond};  ///< longest wait for capacity of a class without a deadline of its own
     bool learn_h0 = true;             ///< keep the shadow index of the all-API world
     bool note_late_hits = false;      ///< keep late_hits()
+    bool units_given = false;         ///< units move as give_units() says, not as the fleet's own policies would here
   };
   /// Prompt tokens that a request found cached although it was sent later than it came, or more than once: its own
   /// blocks, or those of requests behind it, may be among them.
@@ -52,11 +54,17 @@ class Engine {
     std::int32_t cached = 0;
     friend auto operator<=>(const LateHit&, const LateHit&) = default;
   };
+  /// Everything that happened to the units at one moment.
+  struct UnitMoves {
+    Instant at{};
+    std::vector<UnitStates::Step> steps;
+  };
   /// What the engine reports as it goes, in order of completion.
   struct Sink {
     std::function<void(const Settled&)> settled;
     std::function<void(const event::UnitsChanged&)> units;  ///< may be empty
     std::function<void(const Belief::Change&)> changed;     ///< may be empty
+    std::function<void(const UnitMoves&)> moved = {};       ///< all that a tick did to the units; may be empty
   };
   /// What a single decision looked like, for `ace explain`.
   struct Witness {
@@ -72,6 +80,8 @@ class Engine {
   void arrive(const Demand& demand);
   /// Lets everything in flight end.
   void finish();
+  /// With Options::units_given: what happens to the units at a moment not before now, in order of time.
+  void give_units(const UnitMoves& moves) { given_.push_back(moves); }
   void watch(Witness witness) { witness_ = std::move(witness); }
 
   [[nodiscard]] Instant started() const { return started_; }
@@ -112,6 +122,8 @@ class Engine {
   void advance(Instant to);
   void happen(const Plant::Event& event);
   void tick(Instant now);
+  [[nodiscard]] Instant next_units() const;
+  void move_units(const UnitMoves& moves);
   void wait(std::uint32_t flight, Instant now);
   void retry(Instant now);
   /// @return false if it must wait for capacity
@@ -134,6 +146,7 @@ class Engine {
   Scratch scratch_;
   std::optional<Plant> plant_;  ///< from the first arrival on
   std::optional<UnitStates> units_;
+  std::deque<UnitMoves> given_;                        ///< still to come
   std::vector<PrefixIndex> believed_caches_;           ///< by destination; empty rules where it has none
   std::vector<std::uint8_t> has_cache_;                ///< by destination
   std::vector<std::optional<PrefixIndex>> h0_caches_;  ///< by tenant symbol

@@ -58,16 +58,20 @@ class Island {
     engine.stream = "island/" + std::to_string(number);
     engine.note_late_hits = options.facts;
     facts_.longest.resize(fleet.fleet().slo_classes.size());
-    ours_.emplace(
-        fleet, engine,
-        Engine::Sink{
-            [this](const Settled& s) { settled(s); }, [this](const event::UnitsChanged& c) { changed(c); }, {}});
+    ours_.emplace(fleet, engine,
+                  Engine::Sink{[this](const Settled& s) { settled(s); },
+                               [this](const event::UnitsChanged& c) { changed(c); },
+                               {},
+                               [this](const Engine::UnitMoves& moves) {
+                                 if (theirs_) theirs_->give_units(moves);
+                               }});
     ours_->watch(options.witness);
     if (options.compare_status_quo) {
       engine.dispatching =
           options.baseline == BaselineKind::round_robin ? Dispatching::round_robin : Dispatching::status_quo;
       engine.learn_h0 = false;
       engine.note_late_hits = false;
+      engine.units_given = true;  // the same fixed cost stands on both sides, so the same units must run on both
       theirs_.emplace(
           fleet, engine,
           Engine::Sink{[this](const Settled& s) {
@@ -76,6 +80,7 @@ class Island {
                          if (s.completed.observed_cost_nano < 0 || options_->baseline == BaselineKind::round_robin)
                            pairing_.theirs(s.admitted.row, s.chain.c[4]);
                        },
+                       {},
                        {},
                        {}});
     }

@@ -117,6 +117,51 @@ TEST(Run, gives_the_same_for_the_same_seed_and_another_for_another) {
   EXPECT_NE(replayed(1, 5), replayed(1, 6));  // latencies and evictions are drawn
 }
 
+// Rounds of 12 requests at once, every 2 s for 10 minutes; each has 100 prompt and 100 output tokens and is over after
+// a second. A rented replica holds 8, its knee is believed at 0.63; "api", the default, asks 1 USD per million tokens
+// and "low" half of it.
+//   ours        5 on the replica, the most under the knee; 7 at "low":     7 x 200 x 0.5 =   700 millionths of a dollar
+//   status quo  7 on the replica, the most below its cap; 5 at "api":      5 x 200 x 1   = 1,000
+// so a round saves 300 and 300 rounds save 0.09 USD. A second replica is asked for above 1.05 of the knee. Ours never
+// gets there (5/8 / 0.63 = 0.99); the status quo alone would (7/8 / 0.63 = 1.39), spend nothing from then on, and the
+// rent of its second replica would be in no fixed cost: a saving of 0.09 USD would read as a loss of 0.15.
+TEST(Run, gives_the_status_quo_the_units_whose_fixed_cost_stands_on_both_sides) {
+  auto fleet = replay_testing::api_fleet();
+  Fleet& f = *fleet;
+  f.prices.rows.push_back(replay_testing::price_row("low/m", 500'000'000, 500'000'000, 500'000'000));
+  Destination low = f.destinations[0];
+  low.name = "low";
+  low.declared = 2;
+  low.serving[0].price = PriceId{1};
+  f.destinations.push_back(low);
+  Destination pool = replay_testing::owned_pool(replay_testing::simple_profile());
+  pool.tier = Tier::on_demand;
+  pool.declared = 1;
+  pool.rental.emplace().hourly = Usd{3'600'000'000};
+  pool.units.reactive = ReactivePolicy{.up_at = 1.05,
+                                       .down_at = 0.0,
+                                       .start_delay = kMinute,
+                                       .min_up = kMinute,
+                                       .min_down = kMinute,
+                                       .units_min = 1,
+                                       .units_max = 2};
+  f.destinations.push_back(pool);
+  const Snapshot snapshot(f);
+  MemorySource source =
+      MemorySource::of(3600, [](std::size_t i) { return made(1.5 + 2.0 * static_cast<double>(i / 12), 100, 100); });
+  RunOptions options;
+  options.compare_status_quo = true;
+  options.baseline = BaselineKind::status_quo;
+  options.belief.learn_knee = false;
+  options.belief.knee_prior_scale = 0.7;
+  const Result<RunResult> done = run(snapshot, source, options);
+  ASSERT_TRUE(done) << done.error().what();
+  EXPECT_EQ(done->unit_changes, 1U) << "the one that runs from the start";
+  EXPECT_EQ(done->statement.other.baseline.nano, 300 * 1'000'000);
+  EXPECT_EQ(done->statement.c4.nano, 300 * 700'000);
+  EXPECT_EQ(done->statement.other.claimed.nano, 300 * 300'000);
+}
+
 TEST(Run, refuses_rows_that_go_back_in_time) {
   class Backwards : public MemorySource {
    public:
