@@ -94,6 +94,7 @@ void Engine::advance(Instant to) {
     now_ = std::max(now_, soonest);
     if (soonest == plant) {
       happen(plant_->fire());
+      release_drained(now_);
     } else if (soonest == units) {
       tick(now_);
     } else {
@@ -167,10 +168,17 @@ void Engine::move_units(const UnitMoves& moves) {
       plant_->set_units(now, step.destination, step.running);
       belief_.units(now, step.destination, step.running);
       if (sink_.units) sink_.units({now, step.destination, step.before, step.running, step.cause});
+      release_drained(now);
     }
     if (step.gone == 0) continue;
     for (const Plant::Event& lost : plant_->take_away(now, step.destination, step.gone)) happen(lost);
   }
+}
+
+void Engine::release_drained(Instant now) {
+  if (!plant_->any_drained()) return;
+  for (const Plant::Drained& unit : plant_->take_drained())
+    if (!options_.units_given) units_->drained(now, unit.destination, unit.unit);
 }
 
 void Engine::happen(const Plant::Event& event) {

@@ -124,6 +124,7 @@ class Engine {
   void tick(Instant now);
   [[nodiscard]] Instant next_units() const;
   void move_units(const UnitMoves& moves);
+  void release_drained(Instant now);
   void wait(std::uint32_t flight, Instant now);
   void retry(Instant now);
   /// @return false if it must wait for capacity

@@ -232,6 +232,28 @@ TEST(Engine, loses_what_ran_on_a_spot_unit_and_does_it_again) {
   EXPECT_EQ(w.changed[1].cause, "eviction");
 }
 
+// A unit at 3.60 USD an hour is switched off with the minute; its last request came a second before and takes 5 s. It
+// is paid for until then: 4 s more, 0.004 USD.
+TEST(Engine, pays_for_a_unit_until_its_last_request_has_left) {
+  World w;
+  Destination& d = learn::add_pool(*w.fleet, "rented", replica(), {0}, 0);
+  d.tier = Tier::on_demand;
+  d.rental.emplace().hourly = Usd{3'600'000'000};
+  d.rental->increment = kSecond;
+  const std::int64_t minute = floor_div(nanos(at(0)), nanos(kMinute));
+  const auto of_day = static_cast<std::int32_t>(minute % 1440);
+  d.units.schedule = {{.days = 0x7f, .from_minute = of_day, .to_minute = of_day + 1, .units = 1}};
+  w.begin();
+  const Instant off = instant((minute + 1) * nanos(kMinute));
+  w.send(to_seconds(off - at(0)) - 1.0, 100, 500);
+  w.finish();
+  ASSERT_EQ(w.answered_by(), "rented");
+  ASSERT_EQ(w.changed.back().after, 0);
+  std::int64_t rent = 0;
+  for (const event::FixedCost& cost : w.engine->units().fixed_cost(at(0), off + kHour)) rent += cost.amount.nano;
+  EXPECT_NEAR(static_cast<double>(rent), to_seconds(off - at(0)) * 1e6 + 4e6, 1e6) << "in whole seconds";
+}
+
 TEST(Engine, follows_the_declared_order_as_the_status_quo) {
   World w;
   learn::add_api(*w.fleet, "first", 5'000'000'000);

@@ -197,17 +197,37 @@ Plant::Event Plant::fire() {
   touch(server);
   if (event.kind == Server::Event::Kind::none) return {};
   const auto kind = event.kind == Server::Event::Kind::first_token ? Event::Kind::first_token : Event::Kind::finished;
+  if (kind == Event::Kind::finished && drains_at_[server] != kNowhere && servers_[server].load() == 0) {
+    const Pool& pool = pools_[drains_at_[server]];
+    const auto place = std::find(pool.draining.begin(), pool.draining.end(), server) - pool.draining.begin();
+    release_if_empty(at(event.at), drains_at_[server], static_cast<std::size_t>(place) / pool.replicas_per_unit);
+  }
   return {kind, event.flight, at(event.at), {}, 0};
 }
 
 void Plant::account(Instant now, Pool& pool) {
   const double t = seconds(now);
-  pool.capacity_seconds += static_cast<double>(pool.active.size()) * (t - pool.changed);
+  pool.capacity_seconds +=
+      static_cast<double>(pool.active.size() + pool.draining.size() + pool.condemned.size()) * (t - pool.changed);
   pool.changed = t;
+}
+
+/// @param unit place among the units of the destination that drain
+void Plant::release_if_empty(Instant now, std::uint32_t destination, std::size_t unit) {
+  Pool& pool = pools_[destination];
+  const auto first = pool.draining.begin() + static_cast<std::ptrdiff_t>(unit * pool.replicas_per_unit);
+  const auto last = first + static_cast<std::ptrdiff_t>(pool.replicas_per_unit);
+  if (std::any_of(first, last, [&](std::uint32_t s) { return servers_[s].load() > 0; })) return;
+  account(now, pool);
+  for (auto s = first; s != last; ++s) drains_at_[*s] = kNowhere;
+  pool.idle.insert(pool.idle.end(), first, last);
+  pool.draining.erase(first, last);
+  drained_.push_back({DestinationId{destination}, unit});
 }
 
 std::uint32_t Plant::new_server(const ServerProfile& profile) {
   servers_.emplace_back(profile, options_.slowdown);
+  drains_at_.push_back(kNowhere);
   if (servers_.size() > tree_.size()) {
     tree_.resize(2 * servers_.size());
     for (std::size_t s = 0; s + 1 < servers_.size(); ++s) touch(s);
@@ -217,19 +237,29 @@ std::uint32_t Plant::new_server(const ServerProfile& profile) {
 
 void Plant::set_units(Instant now, DestinationId destination, std::int64_t units) {
   Pool& pool = pools_[destination.value];
-  if (!pool.profile) return;
+  if (!pool.profile) {
+    for (std::int64_t u = pool.shells - units; u > 0; --u)
+      drained_.push_back({destination, static_cast<std::size_t>(u - 1)});
+    pool.shells = units;
+    return;
+  }
   account(now, pool);
   const std::size_t wanted = static_cast<std::size_t>(std::max<std::int64_t>(units, 0)) * pool.replicas_per_unit;
+  const std::size_t drained_before = pool.draining.size() / pool.replicas_per_unit;
   while (pool.active.size() > wanted) {
     pool.draining.push_back(pool.active.back());
+    drains_at_[pool.active.back()] = destination.value;
     pool.active.pop_back();
   }
+  for (std::size_t u = pool.draining.size() / pool.replicas_per_unit; u > drained_before; --u)
+    release_if_empty(now, destination.value, u - 1);
   while (pool.active.size() < wanted) {
     std::vector<std::uint32_t>& from = pool.draining.empty() ? pool.idle : pool.draining;
     if (from.empty()) {
       from.push_back(new_server(*pool.profile));
       pool.all.push_back(from.back());
     }
+    drains_at_[from.back()] = kNowhere;
     pool.active.push_back(from.back());
     from.pop_back();
   }
@@ -238,6 +268,7 @@ void Plant::set_units(Instant now, DestinationId destination, std::int64_t units
 void Plant::condemn(Instant now, DestinationId destination, std::int64_t units) {
   Pool& pool = pools_[destination.value];
   account(now, pool);
+  pool.shells -= pool.profile ? 0 : units;
   for (std::size_t n = static_cast<std::size_t>(units) * pool.replicas_per_unit; n > 0 && !pool.active.empty(); --n) {
     pool.condemned.push_back(pool.active.back());
     pool.active.pop_back();

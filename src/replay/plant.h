@@ -4,6 +4,7 @@
 #include <optional>
 #include <queue>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/rng.h"
@@ -50,9 +51,18 @@ class Plant {
   [[nodiscard]] Instant next() const;
   Event fire();
 
-  /// Runs this many units from now on. Units beyond the count take nothing new and finish what they have; they are the
-  /// first to come back.
+  /// Runs this many units from now on. Units beyond the count take nothing new and finish what they have; until then
+  /// they are the first to come back.
   void set_units(Instant now, DestinationId destination, std::int64_t units);
+  /// A unit that has finished what it had. @param unit its place among those of the destination that drained just
+  /// before, in the order of being switched off
+  struct Drained {
+    DestinationId destination;
+    std::size_t unit = 0;
+  };
+  /// What has drained since the last call, in order.
+  [[nodiscard]] std::vector<Drained> take_drained() { return std::exchange(drained_, {}); }
+  [[nodiscard]] bool any_drained() const { return !drained_.empty(); }
   /// Notice for this many running units: they take nothing new and will be taken away. They never come back.
   void condemn(Instant now, DestinationId destination, std::int64_t units);
   /// As many condemned units, first in first out, are gone: what still ran on them is lost.
@@ -67,11 +77,13 @@ class Plant {
     std::vector<std::uint32_t> active;       // take requests
     std::vector<std::uint32_t> draining;     // finish what they have; the latest to stop comes back first
     std::vector<std::uint32_t> condemned;    // likewise, until they are taken away; oldest notice first
-    std::vector<std::uint32_t> idle;         // taken away: empty
+    std::vector<std::uint32_t> idle;         // drained or taken away: empty
     std::size_t replicas_per_unit = 1;
-    double capacity_seconds = 0.0;  // integral of running replicas
+    std::int64_t shells = 0;        // units that run, where nothing can run on them
+    double capacity_seconds = 0.0;  // integral of replicas that are paid for: all but the idle
     double changed = 0.0;
   };
+  static constexpr std::uint32_t kNowhere = UINT32_MAX;
   struct Api {  // reserved, payg
     std::optional<CommitmentMeter> tokens, requests;
     std::vector<double> ttft_s, tpot_s;  // equally likely values: the declared distribution as a table
@@ -93,6 +105,7 @@ class Plant {
   [[nodiscard]] std::int32_t cached_tokens(const Work& work, Instant now);
   void touch(std::size_t server) { tree_.set(server, servers_[server].next()); }
   void account(Instant now, Pool& pool);
+  void release_if_empty(Instant now, std::uint32_t destination, std::size_t unit);
   std::uint32_t new_server(const ServerProfile& profile);
   InFlight& in_flight(std::uint32_t flight);
   Answer offer_server(Instant now, const Work& work, DestinationId destination);
@@ -105,6 +118,8 @@ class Plant {
   std::vector<Pool> pools_;  // by destination
   std::vector<Api> apis_;    // by destination
   std::vector<Server> servers_;
+  std::vector<std::uint32_t> drains_at_;  // by server: its destination while it drains, else kNowhere
+  std::vector<Drained> drained_;
   WinnerTree tree_;
   std::priority_queue<ApiEvent> api_events_;
   std::vector<InFlight> in_flight_;

@@ -91,6 +91,28 @@ TEST(Plant, lets_a_unit_that_stops_finish_and_takes_it_back_warm) {
   EXPECT_EQ(w.drain().size(), 3U);
 }
 
+TEST(Plant, says_when_a_unit_that_stops_is_empty) {
+  World w;
+  learn::add_pool(*w.fleet, "own", replica(), {0}, 3);
+  w.start();
+  const DestinationId own{0};
+  w.plant->set_units(at(0), own, 3);
+  w.offer(0, "own", 1, 100, 301);  // on the first, until 3.01 s
+  w.offer(0, "own", 2, 100, 101);  // on the second, until 1.01 s; the third is idle
+  EXPECT_FALSE(w.plant->any_drained());
+  w.plant->set_units(at(1), own, 0);
+  std::vector<Plant::Drained> drained = w.plant->take_drained();
+  ASSERT_EQ(drained.size(), 1U) << "the third, switched off first";
+  EXPECT_EQ(drained[0].unit, 0U);
+  w.drain(2);
+  drained = w.plant->take_drained();
+  ASSERT_EQ(drained.size(), 1U) << "the second, now in front";
+  EXPECT_EQ(drained[0].unit, 0U);
+  w.plant->set_units(at(2), own, 1);  // the first comes back
+  EXPECT_EQ(w.drain().size(), 1U);
+  EXPECT_FALSE(w.plant->any_drained());
+}
+
 TEST(Plant, loses_what_a_condemned_unit_still_holds_even_if_others_start_meanwhile) {
   World w;
   learn::add_pool(*w.fleet, "spot", replica(), {0}, 1);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/check.h"
+
 namespace ace {
 namespace {
 
@@ -47,6 +49,11 @@ UnitStates::UnitStates(const Snapshot& fleet, const Rng& rng)
 }
 
 void UnitStates::start_unit(Pool& pool, Instant now, Duration delay) {
+  if (!pool.draining.empty()) {  // it still runs: nothing to wait for
+    pool.up.push_back(pool.draining.back());
+    pool.draining.pop_back();
+    return;
+  }
   pool.up.push_back(pool.units.size());
   pool.units.push_back({now, now + delay, Instant::max()});
 }
@@ -54,6 +61,19 @@ void UnitStates::start_unit(Pool& pool, Instant now, Duration delay) {
 void UnitStates::stop_unit(Pool& pool, Instant released) {
   pool.units[pool.up.back()].released = released;
   pool.up.pop_back();
+}
+
+void UnitStates::switch_off(Pool& pool, Instant now) {
+  if (pool.units[pool.up.back()].ready >= now) return stop_unit(pool, now);  // it never took a request
+  pool.draining.push_back(pool.up.back());
+  pool.up.pop_back();
+}
+
+void UnitStates::drained(Instant now, DestinationId destination, std::size_t unit) {
+  Pool& pool = pools_[destination.value];
+  ACE_CHECK(unit < pool.draining.size(), "a unit that is empty was switched off before");
+  pool.units[pool.draining[unit]].released = now;
+  pool.draining.erase(pool.draining.begin() + static_cast<std::ptrdiff_t>(unit));
 }
 
 std::int64_t UnitStates::ready(const Pool& pool, Instant now) {
@@ -109,7 +129,7 @@ std::int64_t UnitStates::evict(Pool& pool, const Destination& destination, Insta
   }
   std::int64_t running = 0;
   for (std::int64_t u = 0; u < taken; ++u) {
-    const bool ran = pool.units[pool.up.back()].ready <= now;
+    const bool ran = pool.units[pool.up.back()].ready < now;
     stop_unit(pool, now + rental.notice);
     if (!ran) continue;
     pool.take_away.push_back(now + rental.notice);
@@ -125,7 +145,7 @@ void UnitStates::follow(Pool& pool, const Destination& destination, Instant now,
     const std::int64_t plan = scheduled_units(destination.units, now);
     const std::int64_t wanted = std::min(plan, offered(destination, now, plan));
     for (std::int64_t u = up; u < wanted; ++u) start_unit(pool, now, Duration{0});
-    for (std::int64_t u = up; u > wanted; --u) stop_unit(pool, now);
+    for (std::int64_t u = up; u > wanted; --u) switch_off(pool, now);
     return;
   }
   const ReactivePolicy& policy = *destination.units.reactive;
@@ -134,7 +154,7 @@ void UnitStates::follow(Pool& pool, const Destination& destination, Instant now,
     if (rested && offered(destination, now, up + 1) > up) start_unit(pool, now, policy.start_delay);
   } else if (load < policy.down_at && up > policy.units_min &&
              now - pool.units[pool.up.back()].requested >= policy.min_up) {
-    stop_unit(pool, now);
+    switch_off(pool, now);
     pool.last_down = now;
   }
 }

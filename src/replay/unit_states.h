@@ -8,9 +8,10 @@
 
 namespace ace {
 
-/// A unit is billed from its request to its release. One that is switched off is released at once and finishes what it
-/// has; one that the market takes is released, and loses what it has, at the end of the notice. The youngest go first:
-/// the oldest have the warmest caches.
+/// A unit is billed from its request to its release. One that is switched off takes nothing new, finishes what it has
+/// and is released when the last of it has left; until then it is the first to come back. One that the market takes is
+/// released, and loses what it has, at the end of the notice. The youngest go first: the oldest have the warmest
+/// caches.
 class UnitStates {
  public:
   UnitStates(const Snapshot& fleet, const Rng& rng);
@@ -31,6 +32,9 @@ class UnitStates {
   [[nodiscard]] Instant next() const { return next_; }
   /// Changes at `now`, which is next(). @param load by destination
   std::vector<Step> tick(Instant now, const std::vector<Load>& load);
+  /// A unit that was switched off has nothing left to do. @param unit its place among those of the destination that
+  /// still drain, in the order of being switched off
+  void drained(Instant now, DestinationId destination, std::size_t unit);
   /// All fixed cost of [from, to]: amortization, idle power, commitments, rentals with their increments, hosts.
   [[nodiscard]] std::vector<event::FixedCost> fixed_cost(Instant from, Instant to) const;
   /// Running stretches of each GPU as bookings.
@@ -48,8 +52,9 @@ class UnitStates {
   struct Pool {
     bool gpu = false, rented = false;
     std::int64_t running = 0;
-    std::vector<Unit> units;      ///< every unit ever started
-    std::vector<std::size_t> up;  ///< positions in `units` that run or start
+    std::vector<Unit> units;            ///< every unit ever started
+    std::vector<std::size_t> up;        ///< positions in `units` that run or start
+    std::vector<std::size_t> draining;  ///< likewise, switched off; the latest comes back first
     Instant last_down = Instant::min();
     std::vector<Instant> take_away;  ///< ends of notices of units that ran, oldest first
     Rng rng{0, ""};
@@ -58,7 +63,8 @@ class UnitStates {
   std::int64_t evict(Pool& pool, const Destination& destination, Instant now);
   void follow(Pool& pool, const Destination& destination, Instant now, Load load);
   void start_unit(Pool& pool, Instant now, Duration delay);
-  void stop_unit(Pool& pool, Instant now);
+  void stop_unit(Pool& pool, Instant released);
+  void switch_off(Pool& pool, Instant now);
   static std::int64_t ready(const Pool& pool, Instant now);
   void plan_next(Instant now);
 

@@ -27,7 +27,7 @@ struct World {
     units = std::make_unique<UnitStates>(*snapshot, Rng(1, "test"));
     units->start(t);
   }
-  /// Every step up to `to`, at this load: "60 s: 1 -> 2 reactive".
+  /// Every step up to `to`, at this load: "60 s: 1 -> 2 reactive". What is switched off is empty at once.
   std::string walk(Instant from, Instant to, double load = 0.5) {
     std::string all;
     while (units->next() <= to) {
@@ -35,6 +35,8 @@ struct World {
       for (const UnitStates::Step& s : units->tick(now, {load})) {
         all += (all.empty() ? "" : ", ") + std::to_string((now - from) / kSecond) + "s " + std::to_string(s.before) +
                ">" + std::to_string(s.running);
+        for (std::int64_t off = s.before - s.running - s.condemned; off > 0; --off)
+          units->drained(now, s.destination, 0);
         if (s.condemned > 0) all += " condemned " + std::to_string(s.condemned);
         if (s.gone > 0) all += " gone " + std::to_string(s.gone);
         all += std::string(" ") + s.cause;
@@ -152,6 +154,43 @@ TEST(UnitStates, cost_the_rent_of_the_hour_in_which_an_increment_begins) {
   w.start();
   // Hours 0, 1 and the one that has begun, 2: 1 + 2 + 4.
   EXPECT_EQ(w.cost(event::FixedCost::Kind::rental, kMonday, kMonday + 2 * kHour + kMinute).nano, 7'000'000'000);
+}
+
+// A unit at 3.60 USD an hour, billed by the second, is switched off after 60 s and empty after 150 s. Then, until the
+// hour is over, nothing runs: 0.15 USD.
+TEST(UnitStates, cost_rent_until_what_they_had_has_ended) {
+  World w;
+  Destination& d = w.pool(Tier::on_demand, 0);
+  d.rental->increment = kSecond;
+  d.units.schedule = {{.days = 0x7f, .from_minute = 0, .to_minute = 1, .units = 1}};
+  w.start();
+  EXPECT_EQ(w.units->tick(kMonday + kMinute, {0.5}).size(), 1U);
+  EXPECT_EQ(w.cost(event::FixedCost::Kind::rental, kMonday, kMonday + 100 * kSecond).nano, 100'000'000) << "drains";
+  w.units->drained(kMonday + 150 * kSecond, DestinationId{0}, 0);
+  EXPECT_EQ(w.cost(event::FixedCost::Kind::rental, kMonday, kMonday + kHour).nano, 150'000'000);
+  const auto booked = w.units->bookings(kMonday, kMonday + kHour);
+  ASSERT_EQ(booked.size(), 1U);
+  EXPECT_EQ(booked[0].booking.end_ms - booked[0].booking.start_ms, 150'000) << "GPU time likewise";
+}
+
+TEST(UnitStates, come_back_without_starting_again_while_they_drain) {
+  World w;
+  Destination& d = w.pool(Tier::on_demand, 2);
+  d.rental->increment = kMinute;
+  d.units.reactive = ReactivePolicy{.up_at = 0.8,
+                                    .down_at = 0.3,
+                                    .start_delay = 5 * kMinute,
+                                    .min_up = Duration{0},
+                                    .min_down = Duration{0},
+                                    .units_min = 1,
+                                    .units_max = 2};
+  w.start();
+  EXPECT_EQ(w.units->tick(kMonday + kMinute, {0.1}).size(), 1U);
+  const std::vector<UnitStates::Step> back = w.units->tick(kMonday + 2 * kMinute, {0.9});
+  ASSERT_EQ(back.size(), 1U);
+  EXPECT_EQ(back[0].running, 2);
+  // Two units over three minutes, at 0.06 USD a minute: it was never released.
+  EXPECT_EQ(w.cost(event::FixedCost::Kind::rental, kMonday, kMonday + 3 * kMinute).nano, 360'000'000);
 }
 
 TEST(UnitStates, pay_for_an_evicted_unit_to_the_end_of_its_notice) {
