@@ -242,6 +242,26 @@ void Engine::predict_cached(const Flight& flight, Live& live, Instant now) {
   }
 }
 
+/// Wakes pools without a unit that this request could have run on for less than it costs now, or at all: what does not
+/// run takes no load, so no load would ever ask for its first unit.
+void Engine::wake_cheaper(const Request& request, const Live& live, Instant now, const Decision& decision) {
+  if (options_.units_given) return;
+  bool any = false;
+  for (const OfferId id : fleet_->candidates(request.model)) any = any || units_->asleep((*fleet_)[id].destination);
+  if (!any) return;
+  const auto price = [&](OfferId id) {
+    const Usage usage(request.prompt, Tokens{0}, Tokens{static_cast<std::int64_t>(request.predicted.output_mean)});
+    return fleet_->price(id, usage, now).value_or(Usd{INT64_MAX});
+  };
+  const bool dispatched = decision.verdict == Verdict::dispatched;
+  const Usd paid = dispatched ? std::max(price(decision.chosen), Usd{decision.terms.effective()}) : Usd{INT64_MAX};
+  for (const Candidate& c : explain(*fleet_, live, request, now, scratch_)) {
+    const Offer& offer = (*fleet_)[c.offer];
+    if (c.exclusion == Exclusion::not_running && offer.resident && price(c.offer) < paid)
+      units_->wake(now, offer.destination);
+  }
+}
+
 Decision Engine::choose(const Request& request, Live& live, Instant now) {
   if (options_.dispatching == Dispatching::merit_order) return decide(*fleet_, live, request, now, scratch_);
   Decision decision;
@@ -301,6 +321,7 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
     scratch_.attempted.assign(flight.attempted.begin(), flight.attempted.end());
     if (witness_.row != 0 && witness_.row == arrival.row && witness_.decided) witness_.decided(request, live, now);
     const Decision decision = choose(request, live, now);
+    wake_cheaper(request, live, now, decision);
     if (!flight.decided_once) {
       flight.decided_once = true;
       flight.decided.id = make_request_id(arrival.at, ids_);

@@ -129,6 +129,7 @@ class Engine {
   void retry(Instant now);
   /// @return false if it must wait for capacity
   bool dispatch(std::uint32_t flight, Instant now);
+  void wake_cheaper(const Request& request, const Live& live, Instant now, const Decision& decision);
   Decision choose(const Request& request, Live& live, Instant now);
   void predict_cached(const Flight& flight, Live& live, Instant now);
   void complete(std::uint32_t flight, Instant now, event::Outcome outcome, Verdict verdict);

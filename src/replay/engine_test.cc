@@ -254,6 +254,53 @@ TEST(Engine, pays_for_a_unit_until_its_last_request_has_left) {
   EXPECT_NEAR(static_cast<double>(rent), to_seconds(off - at(0)) * 1e6 + 4e6, 1e6) << "in whole seconds";
 }
 
+// A rented pool from zero: its units cost nothing per token, the API 2 USD per million output tokens. The first request
+// asks for a unit and goes to the API; a minute later, the start-up time, the next one runs on it.
+TEST(Engine, starts_a_pool_from_zero_for_demand_that_is_cheaper_there) {
+  World w;
+  Destination& d = learn::add_pool(*w.fleet, "rented", replica(), {0}, 0);
+  d.tier = Tier::on_demand;
+  d.rental.emplace().hourly = Usd{1'000'000'000};
+  d.units.reactive = ReactivePolicy{.start_delay = kMinute, .units_min = 0, .units_max = 2};
+  learn::add_api(*w.fleet, "api", 2'000'000'000);
+  w.begin();
+  w.send(10.0, 100, 10);
+  w.send(69.0, 100, 10);
+  w.send(71.0, 100, 10);
+  w.finish();
+  EXPECT_EQ(w.answered_by(), "api api rented");
+  ASSERT_EQ(w.changed.size(), 2U);
+  EXPECT_EQ(w.changed[1].at, at(70.0));
+  EXPECT_EQ(w.changed[1].after, 1);
+}
+
+TEST(Engine, starts_a_pool_from_zero_for_demand_that_has_nowhere_else_to_go) {
+  World w;
+  learn::add_pool(*w.fleet, "own", replica(), {0}, 0).units.reactive =
+      ReactivePolicy{.start_delay = kSecond, .units_min = 0, .units_max = 1};
+  w.begin();
+  w.send(10.0, 100, 10);
+  w.finish();
+  EXPECT_EQ(w.answered_by(), "own");
+}
+
+TEST(Engine, lets_a_pool_sleep_that_would_be_dearer) {
+  World w;
+  // 100 kW over 800 tokens/s are 125 J a token: at 1 USD/kWh 35 USD per million tokens.
+  ServerProfile hungry = replica();
+  hungry.watts_busy = 100'000.0;
+  learn::add_pool(*w.fleet, "own", hungry, {0}, 0).units.reactive =
+      ReactivePolicy{.start_delay = kSecond, .units_min = 0, .units_max = 1};
+  w.fleet->electricity.flat = {1'000'000'000};
+  learn::add_api(*w.fleet, "api", 2'000'000'000);
+  w.begin();
+  w.send(10.0, 100, 10);
+  w.send(100.0, 100, 10);
+  w.finish();
+  EXPECT_EQ(w.answered_by(), "api api");
+  EXPECT_EQ(w.changed.size(), 1U) << "nothing but the start of the run";
+}
+
 TEST(Engine, follows_the_declared_order_as_the_status_quo) {
   World w;
   learn::add_api(*w.fleet, "first", 5'000'000'000);

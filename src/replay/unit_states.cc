@@ -138,6 +138,21 @@ std::int64_t UnitStates::evict(Pool& pool, const Destination& destination, Insta
   return running;
 }
 
+/// Has a reactive pool rested, and has the market another unit?
+bool UnitStates::may_start(const Pool& pool, const Destination& destination, Instant now) {
+  const auto up = static_cast<std::int64_t>(pool.up.size());
+  const bool rested = pool.last_down == Instant::min() || now - pool.last_down >= destination.units.reactive->min_down;
+  return rested && offered(destination, now, up + 1) > up;
+}
+
+void UnitStates::wake(Instant now, DestinationId id) {
+  Pool& pool = pools_[id.value];
+  const Destination& destination = fleet_->fleet().destinations[id.value];
+  if (!asleep(id) || destination.units.reactive->units_max < 1 || !may_start(pool, destination, now)) return;
+  start_unit(pool, now, destination.units.reactive->start_delay);
+  next_ = std::min(next_, std::max(now, pool.units[pool.up.back()].ready));
+}
+
 /// Units as the schedule or the reactive policy has them, as far as the market offers them.
 void UnitStates::follow(Pool& pool, const Destination& destination, Instant now, Load load) {
   const auto up = static_cast<std::int64_t>(pool.up.size());
@@ -149,9 +164,8 @@ void UnitStates::follow(Pool& pool, const Destination& destination, Instant now,
     return;
   }
   const ReactivePolicy& policy = *destination.units.reactive;
-  const bool rested = pool.last_down == Instant::min() || now - pool.last_down >= policy.min_down;
   if ((load >= policy.up_at || up < policy.units_min) && up < policy.units_max) {
-    if (rested && offered(destination, now, up + 1) > up) start_unit(pool, now, policy.start_delay);
+    if (may_start(pool, destination, now)) start_unit(pool, now, policy.start_delay);
   } else if (load < policy.down_at && up > policy.units_min &&
              now - pool.units[pool.up.back()].requested >= policy.min_up) {
     switch_off(pool, now);

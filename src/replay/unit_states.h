@@ -32,6 +32,13 @@ class UnitStates {
   [[nodiscard]] Instant next() const { return next_; }
   /// Changes at `now`, which is next(). @param load by destination
   std::vector<Step> tick(Instant now, const std::vector<Load>& load);
+  /// Has a reactive pool no unit at all, running or starting? Nothing there can be loaded, so demand has to wake it.
+  [[nodiscard]] bool asleep(DestinationId destination) const {
+    const Pool& pool = pools_[destination.value];
+    return pool.gpu && pool.up.empty() && fleet_->fleet().destinations[destination.value].units.reactive.has_value();
+  }
+  /// Starts a unit of a pool that is asleep, unless it rests (min_down) or the market has none.
+  void wake(Instant now, DestinationId destination);
   /// A unit that was switched off has nothing left to do. @param unit its place among those of the destination that
   /// still drain, in the order of being switched off
   void drained(Instant now, DestinationId destination, std::size_t unit);
@@ -65,6 +72,7 @@ class UnitStates {
   void start_unit(Pool& pool, Instant now, Duration delay);
   void stop_unit(Pool& pool, Instant released);
   void switch_off(Pool& pool, Instant now);
+  [[nodiscard]] static bool may_start(const Pool& pool, const Destination& destination, Instant now);
   static std::int64_t ready(const Pool& pool, Instant now);
   void plan_next(Instant now);
 
