@@ -76,6 +76,8 @@ struct Settled {
   bool spilled = false;       ///< turned away somewhere and answered elsewhere, or spilled natively
   bool native_spill = false;  ///< the provider itself sent it to another deployment
   bool unattributed = false;  ///< the model used has no PAYG price: C1 - C4 belongs to no lever
+  /// Under whose name its money and tokens stand: what billed the answer; none for a cache hit or a refusal.
+  [[nodiscard]] OfferId billed_offer() const { return ran() && billed_as.valid() ? billed_as : completed.offer; }
   [[nodiscard]] bool answered() const { return completed.outcome != event::Outcome::not_served; }
   /// A model worked on it: neither a cache hit nor refused.
   [[nodiscard]] bool ran() const {

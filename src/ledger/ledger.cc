@@ -151,7 +151,8 @@ void Ledger::State::book(const Settled& given, const Usd* other, int sign) {
   const Tokens prompt = answered ? tokens.prompt() : Tokens{}, completion = answered ? tokens.completion() : Tokens{};
   const std::int64_t cached = answered ? tokens[Unit::cached_input] : 0;
   fold::UsageKey key{hour_of(admitted.at), admitted.tenant, admitted.team, s.used, {}, admitted.slo};
-  if (answered && completed.offer.valid()) key.destination = settler.snapshot()[completed.offer].destination;
+  if (const OfferId billed = s.billed_offer(); answered && billed.valid())
+    key.destination = settler.snapshot()[billed].destination;
   fold::Used& used = usage[key];
   enter(used.requests);
   enter(used.input, prompt.value - cached);

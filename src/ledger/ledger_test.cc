@@ -231,5 +231,23 @@ TEST(Ledger, sorts_cells_by_hour_then_tenant_name) {
   EXPECT_EQ(order, "0acme 0beta 0corp 1acme 1beta 1corp ");
 }
 
+// Two requests to a PTU; the provider sends the second on to its API. The PTU asks nothing for the first, the API 10
+// and 40 USD per million tokens for the second: 1,000 prompt and 100 output tokens are 0.014 USD.
+TEST(Ledger, books_native_spillover_where_it_was_billed) {
+  const World w;
+  const Settled within = Events(w, kPtu, kLarge, text(1000, 0, 100)).settled();
+  const Settled spilled = Events(w, kPtu, kLarge, text(1000, 0, 100))
+                              .with([&](Events& e) { e.attempts.back().billed_as = w.offer(kApi, kLarge); })
+                              .settled();
+  const Statement s = closed(w, std::vector<Settled>{within, spilled});
+  std::map<DestinationId, std::pair<std::uint64_t, Usd>> by_destination;
+  for (const UsageLine& line : s.usage) {
+    by_destination[line.destination].first += line.requests;
+    by_destination[line.destination].second += line.marginal;
+  }
+  EXPECT_EQ(by_destination[kPtu], std::pair(std::uint64_t{1}, within.chain.c[4]));
+  EXPECT_EQ(by_destination[kApi], std::pair(std::uint64_t{1}, micro(14'000)));
+}
+
 }  // namespace
 }  // namespace ace

@@ -9,7 +9,7 @@
 namespace ace {
 namespace {
 
-constexpr std::array<std::string_view, 37> kFields = {
+constexpr std::array<std::string_view, 38> kFields = {
     "id",
     "row",
     "at",
@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 37> kFields = {
     "model_used",
     "slo_class",
     "destination",
+    "spilled_natively_from",
     "input_tokens",
     "cached_tokens",
     "cache_write_tokens",
@@ -72,7 +73,8 @@ Row row_of(const Snapshot& fleet, const Settled& s, Reason gate, const Gates& ga
   r.requested = s.admitted.requested;
   r.used = s.used;
   r.slo = s.admitted.slo;
-  if (s.completed.offer.valid()) r.destination = fleet[s.completed.offer].destination;
+  if (const OfferId billed = s.billed_offer(); billed.valid()) r.destination = fleet[billed].destination;
+  if (s.native_spill && s.completed.offer.valid()) r.sent_to = fleet[s.completed.offer].destination;
   const Usage& usage = s.completed.usage;
   r.input = usage[Unit::input];
   r.cached = usage[Unit::cached_input];
@@ -116,7 +118,8 @@ void append_csv(std::string& out, const Row& r, const RowNames& names) {
   fmt::format_to(to, "{},{},{},", to_string(r.id), r.row, to_rfc3339(r.at));
   for (const std::string_view name :
        {symbol(names.tenants, r.tenant), symbol(names.teams, r.team), name_in(fleet.models, r.requested),
-        name_in(fleet.models, r.used), name_in(fleet.slo_classes, r.slo), name_in(fleet.destinations, r.destination)}) {
+        name_in(fleet.models, r.used), name_in(fleet.slo_classes, r.slo), name_in(fleet.destinations, r.destination),
+        name_in(fleet.destinations, r.sent_to)}) {
     out += csv_text(name);
     out += ',';
   }

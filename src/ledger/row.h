@@ -17,7 +17,8 @@ struct Row {
   std::uint32_t tenant = 0, team = 0;
   ModelId requested, used;
   SloId slo;
-  DestinationId destination;  ///< none for a cache hit or a refusal
+  DestinationId destination;  ///< that billed it; none for a cache hit or a refusal
+  DestinationId sent_to;      ///< where its provider itself sent it on from there (native spillover); else none
   std::int64_t input = 0, cached = 0, cache_write = 0, output = 0, reasoning = 0, other_units = 0;
   Terms terms;  ///< of the decision, nano-USD: price and penalties
   Chain chain;

@@ -46,6 +46,19 @@ TEST(Row, holds_everything_of_one_request) {
   EXPECT_EQ(cell("gate"), "none");
 }
 
+TEST(Row, stands_under_the_destination_that_billed_it_after_native_spillover) {
+  const World w;
+  const Settled spilled =
+      Events(w, kPtu).with([&](Events& e) { e.attempts.back().billed_as = w.offer(kApi, kLarge); }).settled();
+  const Row row = row_of(w.snapshot, spilled, Reason::none);
+  EXPECT_EQ(row.destination, kApi);
+  EXPECT_EQ(row.sent_to, kPtu);
+  EXPECT_GT(row.chain.c[4], Usd{}) << "the API's price";
+  const Row within = row_of(w.snapshot, Events(w, kPtu).settled(), Reason::none);
+  EXPECT_EQ(within.destination, kPtu);
+  EXPECT_FALSE(within.sent_to.valid());
+}
+
 TEST(Row, has_as_many_cells_as_names) {
   const World w;
   for_each_seed(200, [&](Rng& rng) {

@@ -147,7 +147,7 @@ class Island {
     }
     SeriesBucket& bucket = series_.at(s.admitted.at);
     if (s.completed.outcome == event::Outcome::served) {
-      const std::size_t d = (*fleet_)[s.completed.offer].destination.value;
+      const std::size_t d = (*fleet_)[s.billed_offer()].destination.value;
       ++bucket.served;
       bucket.slo_met += s.completed.slo_met ? 1 : 0;
       ++bucket.requests[d];
