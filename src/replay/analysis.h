@@ -58,7 +58,6 @@ struct BoundResult {
   Usd dispatch_bound{}, plan_bound{};
   std::optional<double> dispatch_share;  ///< (C0 - C4) / (C0 - LB)
   std::optional<double> plan_share;      ///< fully loaded
-  std::uint64_t iterations = 0;
 };
 
 struct KneePoint {

@@ -96,6 +96,7 @@ class Dual {
     }
     if (chosen == nullptr) return;
     total_.add(least);
+    if (!best_) add_cheapest(cheapest);
     for (const BoundWorld::Choice& choice : choices) {
       if (!open(choice)) continue;
       const double elsewhere = choice.cost == cheapest ? second : cheapest;
@@ -117,6 +118,7 @@ class Dual {
     for (std::size_t d = 0; d < world_->places().size(); ++d) settle(d);
     // A booked line of fixed cost may have been rounded down by half a nano-dollar; a destination has at most three.
     if (plan_) total_.add(hosts - 2.0 * static_cast<double>(world_->places().size() + 1));
+    if (!best_) best_ = without_limits(hosts);
     const Usd now = floor_usd(total_);
     if (!best_ || now > *best_) best_ = now;
     total_ = {};
@@ -130,6 +132,24 @@ class Dual {
   [[nodiscard]] bool open(const BoundWorld::Choice& choice) const {
     const BoundWorld::Place& place = world_->places()[choice.place];
     return plan_ ? place.may_run : place.ran;
+  }
+
+  /// What each request costs at its cheapest open place, whatever that can hold: whole nano-dollars, so nothing is lost
+  /// to rounding, and where nothing is scarce no bound is higher.
+  void add_cheapest(double nano) {
+    constexpr double exact_most = 9.0e15;  // a double holds every whole number up to 2^53
+    exact_ = exact_ && std::fabs(nano) < exact_most;
+    if (exact_) cheapest_ += Usd{static_cast<std::int64_t>(nano)};
+  }
+  /// That sum, where it is a bound: fixed cost may be left out only if none of it is negative.
+  [[nodiscard]] std::optional<Usd> without_limits(double hosts) const {
+    bool bounds = exact_;
+    for (const BoundWorld::Place& place : world_->places()) {
+      if (!plan_) break;
+      bounds = bounds && hosts >= 0.0 && place.once >= 0.0 &&
+               std::all_of(place.running.begin(), place.running.end(), [](double cost) { return cost >= 0.0; });
+    }
+    return bounds ? std::optional(cheapest_) : std::nullopt;
   }
 
   void settle(std::size_t d) {
@@ -170,6 +190,8 @@ class Dual {
   bool plan_;
   std::vector<std::optional<ShadowPrices>> prices_;  ///< by place, then resource
   Sum total_;
+  Usd cheapest_{};
+  bool exact_ = true;
   std::optional<Usd> best_;
 };
 
@@ -236,7 +258,6 @@ Result<BoundResult> bound(const Snapshot& fleet, RequestSource& source, const Ru
     if (!read) return std::move(read).error();
     dispatch.settle(0.0);
     plan.settle(hosts);
-    ++result.iterations;
     if (options.progress) options.progress(static_cast<double>(pass + 1) / static_cast<double>(options.passes));
   }
   result.dispatch_bound = dispatch.best();

@@ -52,10 +52,19 @@ TEST(Bound, is_the_cheapest_place_where_nothing_is_scarce) {
   MemorySource source = MemorySource::of(10, [](std::size_t i) { return made(static_cast<double>(i), 900, 100); });
   const Bounded b = bounded(*fleet, source);
   // 10 x 1,000 tokens at $0.50 per million = $0.005; all-PAYG at the default is twice that.
-  EXPECT_NEAR(static_cast<double>(b.bound.dispatch_bound.nano), 5'000'000, 2.0);
-  EXPECT_LE(b.bound.dispatch_bound.nano, 5'000'000);
+  EXPECT_EQ(b.bound.dispatch_bound.nano, 5'000'000);
+  EXPECT_EQ(b.bound.plan_bound.nano, 5'000'000);
   EXPECT_EQ(b.run.facts.actual.nano, 5'000'000);
-  EXPECT_NEAR(b.bound.dispatch_share.value(), 1.0, 1e-6);
+  EXPECT_EQ(b.bound.dispatch_share.value(), 1.0);
+}
+
+// A free API: the least cost is nothing, and not a billionth of a dollar less.
+TEST(Bound, is_not_below_nothing_where_no_price_is) {
+  const auto fleet = api_fleet(0);
+  MemorySource source = MemorySource::of(10, [](std::size_t i) { return made(static_cast<double>(i), 900, 100); });
+  const Bounded b = bounded(*fleet, source);
+  EXPECT_EQ(b.bound.dispatch_bound.nano, 0);
+  EXPECT_EQ(b.bound.plan_bound.nano, 0);
 }
 
 TEST(Bound, lets_a_full_reserved_block_take_what_it_can_hold_and_no_more) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "report/numbers.h"
 #include "report/report.h"
 
 namespace ace {
@@ -17,7 +18,12 @@ std::string dollars(const Json& value) {
 }
 
 std::string percent(const Json& share, int decimals = 1) {
-  return share.is_null() ? "  n/a" : fmt::format("{:.{}f}%", share.get<double>() * 100.0, decimals);
+  return share.is_null() ? "  n/a" : fixed(share.get<double>() * 100.0, decimals) + "%";
+}
+
+std::string points(const Json& change) {
+  const std::string text = fixed(change.get<double>() * 100.0, 1);
+  return text[0] == '-' ? text : "+" + text;
 }
 
 std::string count(const Json& value) {
@@ -189,8 +195,7 @@ class Page {
     if (s["rows"].empty()) return;
     title(fmt::format("SENSITIVITY ({} of the requests, capacity scaled alike)", percent(s["sample_share"], 0)));
     for (const Json& r : s["rows"])
-      line("  {:<44}{:>9}{:>+9.1f} points", r["what"].get<std::string>(), percent(r["saving_share"]),
-           r["change"].get<double>() * 100.0);
+      line("  {:<44}{:>9}{:>9} points", r["what"].get<std::string>(), percent(r["saving_share"]), points(r["change"]));
   }
 
   void chargeback() {
