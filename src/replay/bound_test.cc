@@ -67,6 +67,28 @@ TEST(Bound, is_not_below_nothing_where_no_price_is) {
   EXPECT_EQ(b.bound.plan_bound.nano, 0);
 }
 
+// Ten requests of 1,000 tokens: 0.01 USD at the standard price, half of it where only what can wait is served. Chat may
+// not go there, so its bound is the standard price; a batch job's is half.
+TEST(Bound, has_batch_prices_for_what_may_wait_alone) {
+  auto fleet = api_fleet();
+  Destination batch = fleet->destinations[0];
+  batch.name = "batch";
+  batch.service = ServiceTier::batch;
+  batch.serving[0].price = PriceId{1};
+  fleet->prices.rows.push_back(replay_testing::price_row("batch/m", 500'000'000, 500'000'000, 500'000'000));
+  fleet->destinations.push_back(batch);
+  for (const bool waits : {false, true}) {
+    MemorySource source = MemorySource::of(10, [&](std::size_t i) {
+      Made m = made(static_cast<double>(i), 900, 100);
+      m.arrival.batch = waits;
+      return m;
+    });
+    const Bounded b = bounded(*fleet, source);
+    EXPECT_EQ(b.bound.dispatch_bound.nano, waits ? 5'000'000 : 10'000'000);
+    EXPECT_EQ(b.run.facts.actual.nano, waits ? 5'000'000 : 10'000'000);
+  }
+}
+
 TEST(Bound, lets_a_full_reserved_block_take_what_it_can_hold_and_no_more) {
   auto fleet = api_fleet();
   Destination block = fleet->destinations[0];

@@ -180,12 +180,14 @@ std::span<const BoundWorld::Choice> BoundWorld::choices(const Demand& demand, st
   const Arrival& arrival = demand.arrival;
   const std::span<const std::uint8_t> fixed = fleet_->fixed_exclusions(demand.compliance);
   const std::uint32_t needs = kText | arrival.needs;
+  const bool waits = arrival.batch || fleet_->fleet().slo_classes[demand.slo.value].deferrable();
   for (const OfferId id : fleet_->candidates(demand.model)) {
     const Offer& offer = (*fleet_)[id];
     if (fixed[id.value] != 0 || (needs & ~offer.capabilities) != 0) continue;
     if (!fleet_->data_class_allowed(demand.compliance, demand.data_class)) continue;
     if (arrival.max_output > offer.context_max.value - arrival.prompt) continue;
     if (offer.output_max.value > 0 && arrival.max_output > offer.output_max.value) continue;
+    if (only_for_deferrable(fleet_->fleet().destinations[offer.destination.value].service) && !waits) continue;
     if (runs_on_gpus(offer.tier) && (!places_[offer.destination.value].may_run || !offer.resident)) continue;
     choose(id, demand, cached);
     const auto& spill = fleet_->fleet().destinations[offer.destination.value].native_spill;
