@@ -82,7 +82,7 @@ struct Totals {
   std::array<std::uint64_t, kReasons> requests_by_reason{};
   std::array<Usd, kReasons> disallowed_by_reason{}, excluded_c0{};
   std::int64_t input = 0, cached = 0, output = 0, goodput = 0;
-  Usd denominator{}, observed{}, cheapest{}, uncached{};
+  Usd denominator{}, observed{};
   Coalitions coalitions{};
   Totals& operator+=(const Totals& o);
 };

@@ -61,8 +61,6 @@ Totals& Totals::operator+=(const Totals& o) {
   goodput += o.goodput;
   denominator += o.denominator;
   observed += o.observed;
-  cheapest += o.cheapest;
-  uncached += o.uncached;
   for (std::size_t i = 0; i < coalitions.size(); ++i) coalitions[i] += o.coalitions[i];
   return *this;
 }
@@ -195,8 +193,6 @@ void Ledger::State::book(const Settled& given, const Usd* other, int sign) {
     enter(t.observed_requests);
     enter(t.observed, Usd{completed.observed_cost_nano});
   }
-  enter(t.cheapest, cheapest);
-  enter(t.uncached, answered ? s.uncached_baseline : Usd{});
   if (options.shapley) {
     const Coalitions v = settler.coalitions(s);
     for (std::size_t i = 0; i < v.size(); ++i) enter(t.coalitions[i], v[i]);

@@ -170,8 +170,6 @@ Statement Ledger::close(const std::vector<std::string>& tenant_names) const {
   s.excluded_c0 = t.excluded_c0;
   s.observed_baseline = t.observed;
   s.observed_requests = t.observed_requests;
-  s.cheapest_baseline = t.cheapest;
-  s.uncached_baseline = t.uncached;
   for (const auto& [minute, tokens] : state.minutes.entries())
     s.peak_tpm_all_payg = std::max(s.peak_tpm_all_payg, tokens);
   s.gpu_time = state.bookings.by_use();

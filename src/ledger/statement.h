@@ -126,9 +126,8 @@ struct Statement {
   OneSaving cheapest;           ///< baseline = cheapest compliant PAYG
   OneSaving all_payg;           ///< all-PAYG; its baseline is that of served, priced requests
   OneSaving all_payg_uncached;  ///< without the provider's own cache, likewise
-  Usd observed_baseline{};      ///< sum of logged costs
+  Usd observed_baseline{};      ///< sum of the costs that the log states
   std::uint64_t observed_requests = 0;
-  Usd cheapest_baseline{}, uncached_baseline{};
   // ratios: goodput tokens per dollar
   Usd avoidable{};  ///< PAYG + energy + spot/on-demand hours
   std::int64_t peak_tpm_all_payg = 0;

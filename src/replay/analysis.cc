@@ -162,7 +162,6 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   analysis.knees = std::move(run.knees);
   analysis.evictions = run.evictions;
   analysis.unit_changes = run.unit_changes;
-  analysis.gpu_milliseconds_booked = static_cast<std::uint64_t>(run.gpu_milliseconds);
   analysis.statement = std::move(run.statement);
   return analysis;
 }

@@ -94,7 +94,6 @@ struct Analysis {
   std::vector<LoadCurve> curves;
   std::uint64_t status_quo_served = 0, status_quo_slo_met = 0;  ///< of the static baseline, where it was replayed
   std::uint64_t evictions = 0, unit_changes = 0;
-  std::uint64_t gpu_milliseconds_booked = 0;
 };
 
 /// Replays the source on the fleet. Memory does not grow with the trace.

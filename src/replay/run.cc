@@ -114,7 +114,6 @@ class Island {
       if (!mine(destination)) continue;
       if (Result<void> booked = ledger_.add(booking); !booked)
         return std::move(booked).error().with("booking GPU time");
-      gpu_milliseconds += booking.end_ms - booking.start_ms;
     }
     for (std::uint32_t d = 0; d < islands.of_destination.size(); ++d)
       if (mine(DestinationId{d})) ledger_.utilization(DestinationId{d}, ours_->used_share(DestinationId{d}));
@@ -126,7 +125,6 @@ class Island {
   [[nodiscard]] const Series& series() const { return series_; }
   [[nodiscard]] const RunFacts& facts() const { return facts_; }
   std::uint64_t evictions = 0, unit_changes = 0, status_quo_served = 0, status_quo_slo_met = 0;
-  std::int64_t gpu_milliseconds = 0;
 
  private:
   static Ledger::Options ledger_options(const RunOptions& options) {
@@ -315,7 +313,6 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
     }
     result.evictions += island.evictions;
     result.unit_changes += island.unit_changes;
-    result.gpu_milliseconds += island.gpu_milliseconds;
     for (std::uint32_t d = 0; d < map.of_destination.size(); ++d)
       if (map.of_destination[d] == i) result.used_share[d] = island.engine().used_share(DestinationId{d});
     for (std::uint32_t o = 0; o < fleet.offers().size(); ++o) {

@@ -45,7 +45,6 @@ struct RunResult {
   std::vector<Unreplayed> unreplayed;
   std::uint64_t rows = 0, replayed = 0;
   std::uint64_t evictions = 0, unit_changes = 0;
-  std::int64_t gpu_milliseconds = 0;
   std::uint64_t status_quo_served = 0, status_quo_slo_met = 0;
   Instant first{}, last{};
   std::uint32_t islands = 0;

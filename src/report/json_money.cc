@@ -51,12 +51,17 @@ Json Sections::baselines() const {
     const bool in_turn = s.baseline == BaselineKind::round_robin;
     one(in_turn ? "round-robin" : "status-quo",
         in_turn ? "the same fleet, every feasible destination in turn, the same fixed cost; what ACE changes"
-        : s.observed_requests > 0 ? "what the log says each request cost, the same fixed cost; what ACE changes"
+        : s.observed_requests > 0 ? "what the log says a request cost, where it does, else the declared order; the "
+                                    "same fixed cost; what ACE changes"
                                   : "the same fleet in declared order up to each cap, overflow to the default API, the "
                                     "same fixed cost; what ACE changes",
         s.other.baseline, s.other.claimed, s.other.counted, true);
     all.back()["served_share"] = share(a.status_quo_served, s.requests);
     all.back()["slo_share"] = share(a.status_quo_slo_met, a.status_quo_served);
+    if (s.observed_requests > 0 && !in_turn) {
+      all.back()["observed_requests"] = s.observed_requests;
+      all.back()["observed_usd"] = usd(s.observed_baseline);
+    }
   }
 
   one("all-payg-uncached", "as all-payg, without the provider's own prompt cache", s.all_payg_uncached.baseline,

@@ -34,6 +34,9 @@ Json Sections::service() const {
   for (std::size_t v = 1; v < s.not_served_by_verdict.size(); ++v)
     if (s.not_served_by_verdict[v] > 0)
       refused.push_back({{"verdict", name_of(static_cast<Verdict>(v))}, {"requests", s.not_served_by_verdict[v]}});
+  Json gpu_time = Json::object();
+  for (std::size_t u = 0; u < kUses; ++u)
+    gpu_time[std::string(name_of(static_cast<event::GpuBooking::Use>(u)))] = s.gpu_time[u].value;
   return {{"requests", s.requests},
           {"served", s.served},
           {"served_share", share(s.served, s.requests)},
@@ -50,7 +53,8 @@ Json Sections::service() const {
           {"cached_tokens", s.cached},
           {"output_tokens", s.output},
           {"goodput_tokens", s.goodput},
-          {"peak_tokens_per_minute", s.peak_tpm_all_payg}};
+          {"peak_tokens_per_minute", s.peak_tpm_all_payg},
+          {"gpu_time_ms", gpu_time}};
 }
 
 Json Sections::goodput() const {
