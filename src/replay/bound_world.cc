@@ -18,9 +18,6 @@ bool units_evicted(const Destination& d) {
   return d.rental && (d.rental->hazard_per_hour > 0.0 || !d.rental->availability.values.empty());
 }
 
-/// Can units be released while work runs on them?
-bool units_move(const Destination& d) { return !d.units.schedule.empty() || d.units.reactive || units_evicted(d); }
-
 Duration limit_of(const SloClass& slo) {
   if (slo.ttft) return *slo.ttft;
   if (slo.deadline) return *slo.deadline;
@@ -61,28 +58,28 @@ TimeGrid BoundWorld::grid(Duration width_min) const {
   return {options_.first, width, static_cast<std::size_t>(nanos(span) / nanos(width) + 1)};
 }
 
-/// Idle power of one unit over [from, to) in nano-USD, at least. A unit that was released works on without it until it
-/// is empty, so where units move it may be nothing.
-double BoundWorld::idle_power(double watts, Instant from, Instant to, bool moves) const {
+/// Each unit and each increment is booked on its own and rounded.
+constexpr double kBookedLess = 1.0 - 1e-5;
+
+/// Idle power of one unit over [from, to) in nano-USD, at least: it is paid for as long as anything runs on it.
+double BoundWorld::idle_power(double watts, Instant from, Instant to) const {
   const Electricity& electricity = fleet_->fleet().electricity;
   double sum = 0.0;
   for (Instant t = from; t < to;) {
     const Instant end = std::min(instant((hour_of(t) + 1) * nanos(kHour)), to);
     const double cost =
         watts * electricity.pue * hours(end - t) / 1000.0 * static_cast<double>(electricity.booked(t).nano);
-    sum += moves ? std::min(cost, 0.0) : cost;
+    sum += cost > 0.0 ? cost * kBookedLess : cost / kBookedLess;
     t = end;
   }
   return sum;
 }
 
-/// Rent of one unit over [from, to) in nano-USD, at least. Billing increments only add to it. Where units move, a unit
-/// bills whole increments I and then works on unbilled for at most the drain time D: I / (I + D) of the price per hour
-/// that it works, at the cheapest price of the hours it may have been billed in.
-double BoundWorld::rent(const Destination& d, Instant from, Instant to, bool moves) const {
+/// Rent of one unit over [from, to) in nano-USD, at least. A unit is billed in whole increments for as long as anything
+/// runs on it, each at the price of the hour it begins in: the cheapest one from an increment before.
+double BoundWorld::rent(const Destination& d, Instant from, Instant to) const {
   const Rental& rental = *d.rental;
   double hourly = nano(rental.hourly);
-  const Duration back = rental.increment + (moves ? drain_ : Duration{0});
   if (!rental.hourly_series.empty()) {
     const auto last = static_cast<std::int64_t>(rental.hourly_series.size()) - 1;
     const auto at = [&](Instant t) {
@@ -90,11 +87,9 @@ double BoundWorld::rent(const Destination& d, Instant from, Instant to, bool mov
       return nano(rental.hourly_series[static_cast<std::size_t>(hour)]);
     };
     hourly = at(to);
-    for (Instant t = from - back; t < to; t += kHour) hourly = std::min(hourly, at(t));
-    hourly *= 1.0 - 1e-6;  // each increment is booked on its own and rounded
+    for (Instant t = from - rental.increment; t < to; t += kHour) hourly = std::min(hourly, at(t));
   }
-  const double billed = moves ? to_seconds(rental.increment) / std::max(to_seconds(back), 1e-9) : 1.0;
-  return hourly * hours(to - from) * std::min(billed, 1.0);
+  return hourly * kBookedLess * hours(to - from);
 }
 
 void BoundWorld::add_gpus(const Destination& d, DestinationId id, const RunFacts& facts) {
@@ -114,7 +109,6 @@ void BoundWorld::add_gpus(const Destination& d, DestinationId id, const RunFacts
   if (!place.may_run) return;
   Limit limit{grid(shortest_window_), {}, {}, false};
   const auto replicas = static_cast<double>(std::max<std::int64_t>(d.replicas_per_unit(), 1));
-  const bool moves = units_move(d);
   std::vector<std::int64_t> units(limit.grid.buckets);
   for (std::size_t c = 0; c < facts.units.size(); ++c) {
     const event::UnitsChanged& change = facts.units[c];
@@ -143,8 +137,8 @@ void BoundWorld::add_gpus(const Destination& d, DestinationId id, const RunFacts
     limit.as_run.push_back(static_cast<double>(units[t]) * seconds);
     limit.at_most.push_back(static_cast<double>(most) * seconds);
     double running = 0.0;
-    if (from < to && d.tier == Tier::owned) running = idle_power(watts_idle, from, to, moves);
-    if (from < to && d.rental) running = rent(d, from, to, moves);
+    if (from < to && d.tier == Tier::owned) running = idle_power(watts_idle, from, to);
+    if (from < to && d.rental) running = rent(d, from, to);
     place.running.push_back(running * static_cast<double>(most));
   }
   place.limits = {limit, limit};

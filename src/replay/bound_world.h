@@ -70,8 +70,8 @@ class BoundWorld {
   void add_gpus(const Destination& d, DestinationId id, const RunFacts& facts);
   void add_meters(const Destination& d, Place& place);
   [[nodiscard]] TimeGrid grid(Duration width_min) const;
-  [[nodiscard]] double idle_power(double watts, Instant from, Instant to, bool moves) const;
-  [[nodiscard]] double rent(const Destination& d, Instant from, Instant to, bool moves) const;
+  [[nodiscard]] double idle_power(double watts, Instant from, Instant to) const;
+  [[nodiscard]] double rent(const Destination& d, Instant from, Instant to) const;
   void choose(OfferId offer, const Demand& demand, std::int32_t cached);
 
   const Snapshot* fleet_;
