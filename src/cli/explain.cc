@@ -63,6 +63,9 @@ void print_settlement(const Snapshot& fleet, const Settled& s, std::ostream& out
                        to_seconds(c.ttft), to_seconds(c.tpot) * 1e3, c.slo_met ? "met" : "missed");
   else
     out << fmt::format("not served: {}\n", name_of(c.verdict));
+  if (s.native_spill)
+    out << fmt::format("its provider sent it on: billed by {}\n",
+                       f.destinations[fleet[s.billed_offer()].destination.value].name);
   for (std::size_t u = 0; u < kUnits; ++u)
     if (const std::int64_t n = c.usage[static_cast<Unit>(u)]; n != 0)
       out << fmt::format("  {:<16}{:>12}\n", name_of(static_cast<Unit>(u)), n);
