@@ -103,6 +103,25 @@ TEST(Gates, need_381_clean_audits_for_one_percent) {
   EXPECT_FALSE(proven(gates, 1));
 }
 
+// 30 false of 1,000 hits: at least 2% by Wilson, above the 1% that is allowed. One such hit fails its cell, and the 600
+// savers of it with it; the cell of the next hour, without a hit, stands.
+TEST(Gates, fail_a_cell_with_answers_of_a_cache_that_audits_disprove) {
+  const World w;
+  const auto judged = [&](CacheAudit audit, bool exact) {
+    Ledger::Options options;
+    options.gates.audits[0] = audit;
+    return closed(
+        w, times(600, saving(w)) + times(1, Events(w, kApi).hit(micro(5), exact).settled()) + times(600, saving(w, 1)),
+        options);
+  };
+  const Statement s = judged({1000, 30}, false);
+  EXPECT_EQ(s.cells[0].failed, Reason::cell_quality);
+  EXPECT_EQ(s.cells[0].claimed.sum(), s.cells[0].disallowed.sum());
+  EXPECT_EQ(s.cells[1].failed, Reason::none);
+  EXPECT_EQ(judged({1000, 30}, true).cells[0].failed, Reason::none) << "an exact match cannot be false";
+  EXPECT_EQ(judged({381, 1}, false).cells[0].failed, Reason::none) << "neither proven nor disproven";
+}
+
 TEST(Gates, settle_one_request_time_after_the_hour) {
   EXPECT_EQ(settles_at(2, Gates{}), instant(3 * nanos(kHour) + nanos(10 * kMinute)));
 }

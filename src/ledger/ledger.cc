@@ -13,6 +13,7 @@ Slot& Slot::operator+=(const Slot& o) {
   served += o.served;
   slo_met += o.slo_met;
   gated_requests += o.gated_requests;
+  inexact_hits += o.inexact_hits;
   baseline += o.baseline;
   actual += o.actual;
   claimed += o.claimed;
@@ -118,6 +119,7 @@ void Ledger::State::book(const Settled& given, const Usd* other, int sign) {
   enter(slot.requests);
   enter(slot.served, answered);
   enter(slot.slo_met, met);
+  enter(slot.inexact_hits, hit && !completed.exact_match);
   const bool gated = allowance.gated != Levers{};
   enter(slot.gated_requests, gated);
   enter(slot.baseline, c0);

@@ -55,6 +55,13 @@ class Days {
   std::map<std::tuple<std::int64_t, std::uint32_t, ModelId, SloId>, Share> met_;
 };
 
+/// Have this tenant's audits shown that its cache answers falsely more often than the bound allows?
+bool disproven(const Gates& gates, std::uint32_t tenant) {
+  const auto found = gates.audits.find(tenant);
+  return found != gates.audits.end() &&
+         wilson_lower(found->second.false_hits, found->second.audited) > gates.false_hits_max;
+}
+
 /// The gate a cell fails, or none. A request not served counts as a miss, so refusing slow requests helps nobody; each
 /// class must reach its own target, so an easy class hides no hard one.
 Reason judge(std::span<const std::pair<fold::SlotKey, fold::Slot>> classes, const Days& days, const Settler& settler,
@@ -68,6 +75,8 @@ Reason judge(std::span<const std::pair<fold::SlotKey, fold::Slot>> classes, cons
     if (slot.requests < gates.cell_requests_min) met = days.met(key);
     if (!share_reached(met.part, met.whole, settler.slo(key.slo).target)) return Reason::cell_slo;
   }
+  for (const auto& [key, slot] : classes)
+    if (slot.inexact_hits > 0 && disproven(gates, key.tenant)) return Reason::cell_quality;
   return Reason::none;
 }
 
