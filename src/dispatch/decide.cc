@@ -31,15 +31,19 @@ std::string_view name_of(Verdict verdict) {
   return names[static_cast<std::size_t>(verdict)];
 }
 
-Scratch::Scratch(const Snapshot& snapshot)
-    : price(snapshot.candidates_max()), rho(snapshot.candidates_max()), excluded(snapshot.candidates_max()) {
+Scratch::Scratch(const Snapshot& snapshot) : price(snapshot.lots_max() * kLot), lots(snapshot.lots_max()) {
   attempted.reserve(8);
 }
 
 Decision decide(const Snapshot& fleet, const Live& live, const Request& request, Instant now, Scratch& scratch) {
+  return decide(fleet, live, request, now, scratch, kernel());
+}
+
+Decision decide(const Snapshot& fleet, const Live& live, const Request& request, Instant now, Scratch& scratch,
+                const Kernel& kernel) {
   Decision decision;
   decision.reserve_short = live.reserve_short;
-  const Weighing weighing(fleet, live, request, now, scratch);
+  const Weighing weighing(fleet, live, request, now, scratch, kernel);
   decision.excluded = weighing.excluded();
   decision.feasible = weighing.feasible();
   if (decision.feasible == 0) {

@@ -11,6 +11,7 @@
 #include "core/time.h"
 #include "core/units.h"
 #include "dispatch/belief.h"
+#include "dispatch/column.h"
 #include "dispatch/curve.h"
 #include "dispatch/fill.h"
 #include "dispatch/live.h"
@@ -71,12 +72,20 @@ struct Decision {
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
+/// What a decision finds out about the offers of a lot, a bit each; those of other models are 0.
+struct Lot {
+  std::uint64_t barred = 0;     ///< by what neither time nor load changes
+  std::uint64_t attempted = 0;  ///< the request failed there already
+  std::uint64_t in = 0;         ///< may serve
+  std::uint64_t saturated = 0;  ///< could, had it room
+};
+
 /// Buffers a caller keeps between decisions, so that deciding allocates nothing.
 struct Scratch {
   explicit Scratch(const Snapshot& snapshot);
-  std::vector<double> price, rho;      ///< by candidate
-  std::vector<std::uint8_t> excluded;  ///< Exclusion by candidate
-  std::vector<OfferId> attempted;      ///< offers this request failed at already; cleared by the caller
+  Column<double> price;            ///< by candidate, a range's from the beginning of a lot
+  std::vector<Lot> lots;           ///< of the ranges, one after the other
+  std::vector<OfferId> attempted;  ///< offers this request failed at already; cleared by the caller
 };
 
 /// Least effective marginal cost among the feasible; ties go to the smaller destination, then the smaller model.

@@ -1,7 +1,5 @@
 #include "dispatch/feasible.h"
 
-#include <cstring>
-
 namespace ace {
 namespace {
 
@@ -43,15 +41,6 @@ bool within_all(const Snapshot& fleet, const Request& request, const OfferRange&
          request.max_output <= range.output_min && (request.needs & ~range.common) == 0;
 }
 
-constexpr std::uint8_t code(Exclusion why) { return static_cast<std::uint8_t>(why); }
-
-template <class Word>
-Word word_at(const std::uint8_t* bytes) {
-  Word word;
-  std::memcpy(&word, bytes, sizeof word);
-  return word;
-}
-
 }  // namespace
 
 Exclusion fixed_exclusion(const Snapshot& fleet, const Request& request, OfferId id) {
@@ -63,38 +52,31 @@ Exclusion fixed_exclusion(const Snapshot& fleet, const Request& request, OfferId
   return static_cast<Exclusion>(fleet.fixed_exclusions(request.compliance)[id.value]);  // only `unpriced` is left
 }
 
-void exclude(const Snapshot& fleet, const Live& live, const Request& request, const OfferRange& range,
-             const std::vector<OfferId>& attempted, std::uint8_t* excluded) {
-  const std::size_t first = range.first.value, n = range.count;
-  if (within_all(fleet, request, range) && fleet.data_class_allowed(request.compliance, request.data_class)) {
-    std::memcpy(excluded, fleet.fixed_exclusions(request.compliance).data() + first, n);
+void bar(const Snapshot& fleet, const Request& request, const OfferRange& range, const std::vector<OfferId>& attempted,
+         Lot* lots, std::array<std::uint32_t, kExclusions>& counts) {
+  const std::size_t first = range.first.value / kLot, n = range.lots();
+  const bool data_allowed = fleet.data_class_allowed(request.compliance, request.data_class);
+  if (data_allowed && within_all(fleet, request, range)) {
+    const std::span<const std::uint64_t> barred = fleet.barred(request.compliance);
+    for (std::size_t l = 0; l < n; ++l) lots[l] = {.barred = barred[first + l]};
+    const auto& known = fleet.barred_counts(request.compliance, range.model);
+    for (std::size_t why = 0; why < kExclusions; ++why) counts[why] += known[why];
   } else {
-    for (std::uint32_t i = 0; i < n; ++i)
-      excluded[i] = code(fixed_exclusion(fleet, request, OfferId{range.first.value + i}));
+    for (std::size_t l = 0; l < n; ++l) lots[l] = {};
+    const std::span<const std::uint8_t> fixed = fleet.fixed_exclusions(request.compliance);
+    for (std::uint32_t i = range.first.value; i < range.first.value + range.count; ++i) {
+      // Compliance comes before capability, so what it says stands as compiled, unless the data class is not allowed.
+      auto why = static_cast<Exclusion>(fixed[i]);
+      if (!data_allowed || why == Exclusion::none || why == Exclusion::unpriced)
+        why = fixed_exclusion(fleet, request, OfferId{i});
+      if (why == Exclusion::none) continue;
+      lots[i / kLot - first].barred |= std::uint64_t{1} << i % kLot;
+      ++counts[static_cast<std::size_t>(why)];
+    }
   }
-
-  const std::uint8_t* running = live.running.data() + first;
-  const std::uint8_t* resident = live.resident.data() + first;
-  const auto step = [&](std::size_t i) {
-    if (excluded[i] != 0) return;
-    if (running[i] == 0)
-      excluded[i] = code(Exclusion::not_running);
-    else if (resident[i] == 0)
-      excluded[i] = code(Exclusion::not_resident);
-  };
-  constexpr std::uint64_t ones = 0x0101'0101'0101'0101;
-  std::size_t i = 0;
-  for (; i + 8 <= n; i += 8) {  // eight at a time: nearly always all are up
-    if ((word_at<std::uint64_t>(running + i) & word_at<std::uint64_t>(resident + i)) == ones) continue;
-    for (std::size_t k = 0; k < 8; ++k) step(i + k);
-  }
-  for (; i < n; ++i) step(i);
-
-  for (const OfferId offer : attempted) {
-    if (offer < range.first || offer.value >= range.first.value + range.count) continue;
-    std::uint8_t& e = excluded[offer.value - range.first.value];
-    if (e == 0) e = code(Exclusion::attempted);
-  }
+  for (const OfferId offer : attempted)
+    if (offer >= range.first && offer.value < range.first.value + range.count)
+      lots[offer.value / kLot - first].attempted |= std::uint64_t{1} << offer.value % kLot;
 }
 
 }  // namespace ace

@@ -10,9 +10,9 @@ namespace ace {
 /// stands against the offer.
 Exclusion fixed_exclusion(const Snapshot& fleet, const Request& request, OfferId offer);
 
-/// Writes, for each offer of the range, fixed_exclusion(), else whether its units run and hold the model, else
-/// `attempted` for those in `attempted`. Health and capacity are the kernel's to add.
-void exclude(const Snapshot& fleet, const Live& live, const Request& request, const OfferRange& range,
-             const std::vector<OfferId>& attempted, std::uint8_t* excluded);
+/// Sets Lot::barred and Lot::attempted of the lots of a range, from the one of its first offer on, and adds up in
+/// `counts` why they are barred. Health and capacity are the kernel's to add.
+void bar(const Snapshot& fleet, const Request& request, const OfferRange& range, const std::vector<OfferId>& attempted,
+         Lot* lots, std::array<std::uint32_t, kExclusions>& counts);
 
 }  // namespace ace

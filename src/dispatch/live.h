@@ -6,6 +6,7 @@
 
 #include "core/time.h"
 #include "core/units.h"
+#include "dispatch/column.h"
 #include "dispatch/snapshot.h"
 
 namespace ace {
@@ -32,33 +33,33 @@ struct Live {
   void price_energy(const Snapshot& snapshot, Instant t);
 
   // What is in use now, as a share of the cap, by resource.
-  std::array<std::vector<double>, kResources> use;
+  std::array<Column<double>, kResources> use;
   // What one unit of a request adds: per uncached prompt token (prefill), per request (slots), per token held (kv),
   // per weighted token (tokens), per request (requests). 0 where the resource does not bind.
-  std::array<std::vector<double>, kResources> per_unit;
+  std::array<Column<double>, kResources> per_unit;
   // Weights of the `tokens` meter: output and cached tokens in its own unit (PTU, GSU; 1 and 1 for TPM).
-  std::vector<double> meter_output, meter_cached;
+  Column<double> meter_output, meter_cached;
 
-  std::vector<double> price_input, price_cached, price_output;  ///< nano-USD per token, as believed at this hour
-  std::vector<std::uint8_t> tiered;                             ///< long-context tiers: price comes from the row
-  std::vector<double> sustained;                                ///< prefill use, over kSustainedWindow
+  Column<double> price_input, price_cached, price_output;  ///< nano-USD per token, as believed at this hour
+  Column<std::uint8_t> tiered;                             ///< long-context tiers: price comes from the row
+  Column<double> sustained;                                ///< prefill use, over kSustainedWindow
   /// Seconds of prefill work that stand before a new prompt, and that each of its own tokens adds.
-  std::vector<double> wait, wait_per_token;
+  Column<double> wait, wait_per_token;
   /// [SloId][OfferId] Those seconds as utilization: share per second, such that they take what they may of the class's
   /// TTFT where its prior knee is; 0 where nothing queues or the class has no TTFT.
-  std::vector<std::vector<double>> wait_scale;
-  std::vector<double> knee;                        ///< smallest over the classes in flight, share of the cap
-  std::vector<std::vector<double>> knee_by_class;  ///< [SloId][OfferId]
-  std::vector<double> shadow_price;                ///< lambda: nano-USD per whole share of `scarce`
-  std::vector<std::uint8_t> scarce;                ///< Resource that lambda prices
-  std::vector<double> fail_probability;            ///< P(fail or evicted during the residence)
-  std::vector<double> derate;                      ///< price factor of a derated destination, >= 1
-  std::vector<double> warmth;                      ///< nano-USD per request of loads that fit the SLO
-  std::vector<double> bias;  ///< nano-USD per token, ordering only; never below Snapshot::bias_floor()
-  std::vector<std::int64_t> throttled_until, tripped_until;  ///< ns since the epoch; 0 = not
-  std::vector<std::uint8_t> running, resident;               ///< units up; weights loaded
-  std::vector<std::int32_t> cached;                          ///< predicted cached prompt tokens of THIS request
-  std::vector<std::uint32_t> version;                        ///< of the cost curve
+  std::vector<Column<double>> wait_scale;
+  Column<double> knee;                        ///< smallest over the classes in flight, share of the cap
+  std::vector<Column<double>> knee_by_class;  ///< [SloId][OfferId]
+  Column<double> shadow_price;                ///< lambda: nano-USD per whole share of `scarce`
+  Column<std::uint8_t> scarce;                ///< Resource that lambda prices
+  Column<double> fail_probability;            ///< P(fail or evicted during the residence)
+  Column<double> derate;                      ///< price factor of a derated destination, >= 1
+  Column<double> warmth;                      ///< nano-USD per request of loads that fit the SLO
+  Column<double> bias;                        ///< nano-USD per token, ordering only; never below Snapshot::bias_floor()
+  Column<std::int64_t> throttled_until, tripped_until;  ///< ns since the epoch; 0 = not
+  Column<std::uint8_t> running, resident;               ///< units up; weights loaded
+  Column<std::int32_t> cached;                          ///< predicted cached prompt tokens of THIS request
+  Column<std::uint32_t> version;                        ///< of the cost curve
   bool reserve_short = false;
 };
 

@@ -53,29 +53,27 @@ TEST(Rank, rounds_to_whole_nanos_and_keeps_sums_exact) {
 }
 
 /// Everything that a kernel computes, as bits.
-struct Bits {
-  std::vector<std::uint64_t> words;
-  std::vector<std::uint8_t> excluded;
-  friend bool operator==(const Bits&, const Bits&) = default;
-};
-
-Bits run(const Kernel& kernel, const Columns& c, const Ask& ask, double floor, std::vector<std::uint8_t> excluded) {
-  const std::size_t n = excluded.size();
-  std::vector<double> price(n), rho(n);
+std::vector<std::uint64_t> run(const Kernel& kernel, const Columns& c, const Ask& ask, double floor,
+                               const OfferRange& range, std::vector<Lot> lots) {
+  Column<double> price(lots.size() * kLot);
   Weighed seen;
-  kernel.weigh(c, ask, nanos(kNow), n, price.data(), rho.data(), excluded.data(), seen);
-  seen.counts[0] = 0;
+  const std::size_t first = range.first.value;
+  kernel.weigh(c, ask, nanos(kNow), first, range.count, lots.data(), price.data(), seen);
   constexpr double none = std::numeric_limits<double>::infinity();
   Best best{{none, 0, false}, {none, 0, false}};
-  kernel.pick(c, ask, price.data(), rho.data(), floor, n, best);
-  Bits bits{{}, std::move(excluded)};
-  for (const auto* column : {&price, &rho})
-    for (const double x : *column) bits.words.push_back(std::bit_cast<std::uint64_t>(x));
-  for (const std::uint32_t count : seen.counts) bits.words.push_back(count);
-  for (const double x : {seen.dearest_price, seen.dearest_output, best.all.key, static_cast<double>(best.all.at),
-                         best.uncongested.key, static_cast<double>(best.uncongested.at)})
-    bits.words.push_back(std::bit_cast<std::uint64_t>(x));
-  return bits;
+  kernel.pick(c, ask, first, range.count, lots.data(), price.data(), floor, best);
+  std::vector<std::uint64_t> words;
+  for (std::size_t l = 0; l < lots.size(); ++l) {
+    words.insert(words.end(), {lots[l].in, lots[l].saturated});
+    for (std::size_t i = 0; i < kLot; ++i)  // nobody reads the price of what is out
+      if (((lots[l].in | lots[l].saturated) >> i & 1U) != 0)
+        words.push_back(std::bit_cast<std::uint64_t>(price[l * kLot + i]));
+  }
+  words.insert(words.end(), seen.excluded.begin(), seen.excluded.end());
+  words.insert(words.end(), {seen.feasible, best.all.offer, best.uncongested.offer});
+  for (const double x : {seen.dearest_price, seen.dearest_output, best.all.key, best.uncongested.key})
+    words.push_back(std::bit_cast<std::uint64_t>(x));
+  return words;
 }
 
 TEST(Rank, scarcity_counts_from_half_the_knee_on_and_in_full_from_nine_tenths) {
@@ -86,15 +84,14 @@ TEST(Rank, scarcity_counts_from_half_the_knee_on_and_in_full_from_nine_tenths) {
   live.knee[0] = live.knee_by_class[0][0] = 0.8;
   live.shadow_price[0] = 1e6;  // nano-USD for the whole pool: 10,000 for one of its 100 slots
   live.scarce[0] = static_cast<std::uint8_t>(Resource::slots);
-  const Columns columns = columns_from(snapshot, live, SloId{0}, ComplianceId{}, OfferId{0});
+  const Columns columns = columns_of(snapshot, live, SloId{0});
   const struct {
     double used;
     std::int64_t want;
   } cases[] = {{0.0, 0}, {0.40, 0}, {0.56, 5000}, {0.72, 10'000}, {0.95, 10'000}};  // of the knee: 0, 1/2, 0.7, 0.9...
   for (const auto& c : cases) {
     live.use[1][0] = c.used;
-    EXPECT_NEAR(static_cast<double>(terms_of(columns, Ask{}, 0, 0.0, c.used).scarcity), static_cast<double>(c.want),
-                1.0)
+    EXPECT_NEAR(static_cast<double>(terms_of(columns, Ask{}, 0, 0.0).scarcity), static_cast<double>(c.want), 1.0)
         << c.used;
   }
 }
@@ -106,8 +103,8 @@ TEST(Rank, kernels_agree_to_the_bit_on_a_hundred_thousand_candidates) {
     const Snapshot snapshot(*fleet);
     const Live live = gen::live(rng, snapshot, kNow);
     const Request request = gen::request(rng, *fleet);
+    const Columns c = columns_of(snapshot, live, request.slo);
     for (const OfferRange& range : snapshot.ranges(request.model)) {
-      const Columns c = columns_from(snapshot, live, request.slo, request.compliance, range.first);
       Ask ask;
       ask.prompt = static_cast<double>(request.prompt.value);
       ask.output_mean = request.predicted.output_mean * range.verbosity;
@@ -116,12 +113,15 @@ TEST(Rank, kernels_agree_to_the_bit_on_a_hundred_thousand_candidates) {
       ask.tokens = ask.prompt + ask.output_mean;
       ask.reference = 1e6 * rng.uniform() + ask.tokens;
       ask.failure = 2.0 * ask.reference;
-      std::vector<std::uint8_t> excluded(range.count);
-      for (auto& e : excluded)
-        if (rng.chance(0.2)) e = static_cast<std::uint8_t>(rng.below(kExclusions));
-      const Bits want = run(kScalarKernel, c, ask, snapshot.bias_floor(), excluded);
+      std::vector<Lot> lots(range.lots());
+      for (Lot& lot : lots)
+        for (std::size_t i = 0; i < kLot; ++i) {
+          lot.barred |= std::uint64_t{rng.chance(0.15)} << i;
+          lot.attempted |= std::uint64_t{rng.chance(0.05)} << i;
+        }
+      const auto want = run(kScalarKernel, c, ask, snapshot.bias_floor(), range, lots);
       for (const Kernel* kernel : kernels())
-        ASSERT_EQ(run(*kernel, c, ask, snapshot.bias_floor(), excluded), want) << kernel->name;
+        ASSERT_EQ(run(*kernel, c, ask, snapshot.bias_floor(), range, lots), want) << kernel->name;
       seen += range.count;
     }
   });

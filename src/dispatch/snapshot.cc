@@ -169,22 +169,32 @@ Snapshot::Snapshot(const Fleet& fleet) : fleet_(&fleet) {
     }
     for (const OfferRange& range : ranges_[m])
       for (std::uint32_t i = 0; i < range.count; ++i) candidates_[m].push_back(OfferId{range.first.value + i});
-    candidates_max_ = std::max(candidates_max_, candidates_[m].size());
+    std::size_t lots = 0;
+    for (const OfferRange& range : ranges_[m]) lots += range.lots();
+    lots_max_ = std::max(lots_max_, lots);
   }
-  for (const Offer& offer : offers_) {
-    must_fit_.push_back(offer.tier == Tier::reserved ? 0.0 : 1.0);
-    limits_.push_back(runs_on_gpus(offer.tier) ? kQueues : offer.tier == Tier::reserved ? kCommitted : kQuota);
+  const std::size_t lots = (offers_.size() + kLot - 1) / kLot;
+  queues_.assign(lots, 0);
+  committed_.assign(lots, 0);
+  for (std::size_t i = 0; i < offers_.size(); ++i) {
+    if (runs_on_gpus(offers_[i].tier)) queues_[i / kLot] |= std::uint64_t{1} << i % kLot;
+    if (offers_[i].tier == Tier::reserved) committed_[i / kLot] |= std::uint64_t{1} << i % kLot;
   }
   for (const auto& [provider, bias] : fleet.policies.bias)
     bias_floor_ = std::min(bias_floor_, static_cast<double>(bias.nano) * 1e-6);
 
   fixed_.assign(fleet.compliance.size() + 1, std::vector<std::uint8_t>(offers_.size()));
+  barred_.assign(fixed_.size(), {std::vector<std::uint64_t>(lots), {}});
   for (std::size_t r = 0; r < fixed_.size(); ++r) {
+    barred_[r].counts.assign(fleet.models.size(), {});
     const ComplianceId rule = r == 0 ? ComplianceId{} : ComplianceId{static_cast<std::uint32_t>(r - 1)};
     for (std::size_t i = 0; i < offers_.size(); ++i) {
       Exclusion why = compliance(rule, {}, offers_[i].destination);
       if (why == Exclusion::none && !priced(fleet, offers_[i])) why = Exclusion::unpriced;
       fixed_[r][i] = static_cast<std::uint8_t>(why);
+      if (why == Exclusion::none) continue;
+      barred_[r].lots[i / kLot] |= std::uint64_t{1} << i % kLot;
+      ++barred_[r].counts[offers_[i].model.value][static_cast<std::size_t>(why)];
     }
   }
 }

@@ -76,11 +76,15 @@ struct Requirements {
   std::string accelerator_family, interconnect;
 };
 
+/// Offers whose ids agree but for the last six bits: one word says something of each.
+inline constexpr std::size_t kLot = 64;
+
 /// Offers of one model, side by side: what a request may be served by. Equivalents answer at their own length.
 struct OfferRange {
   ModelId model;
   OfferId first;
   std::uint32_t count = 0;
+  [[nodiscard]] std::size_t lots() const { return (first.value % kLot + count + kLot - 1) / kLot; }
   double verbosity = 1.0;  ///< output of this model over output of the requested one
   Tokens context_min{0};   ///< least context window and output limit, and the capabilities common to all: a request
   Tokens output_min{0};    ///< within them cannot miss one
@@ -104,17 +108,20 @@ class Snapshot {
   [[nodiscard]] std::span<const OfferRange> ranges(ModelId model) const { return ranges_[model.value]; }
   /// By offer: the exclusion that no request of this rule can escape, as a byte (compliance, the data class aside; then
   /// unpriced).
-  [[nodiscard]] std::span<const std::uint8_t> fixed_exclusions(ComplianceId rule) const {
-    return fixed_[rule.valid() ? rule.value + 1 : 0];
+  [[nodiscard]] std::span<const std::uint8_t> fixed_exclusions(ComplianceId rule) const { return fixed_[row_of(rule)]; }
+  /// The same as bits, by lot, and how many of a model's own offers are out for each reason.
+  [[nodiscard]] std::span<const std::uint64_t> barred(ComplianceId rule) const { return barred_[row_of(rule)].lots; }
+  [[nodiscard]] const std::array<std::uint32_t, kExclusions>& barred_counts(ComplianceId rule, ModelId model) const {
+    return barred_[row_of(rule)].counts[model.value];
   }
-  /// By offer: 0 where the meter admits while it is not full (reserved), 1 where the request itself must fit.
-  [[nodiscard]] std::span<const double> must_fit() const { return must_fit_; }
-  /// By offer: which kinds of resource can bind.
-  [[nodiscard]] std::span<const std::uint8_t> limits() const { return limits_; }
-  static constexpr std::uint8_t kQueues = 1, kQuota = 2, kCommitted = 4;
+  /// By lot: offers whose resources queue (GPUs), and those whose meter admits while it is not full (reserved). Of all
+  /// others the request itself must fit the quota.
+  [[nodiscard]] std::span<const std::uint64_t> queues() const { return queues_; }
+  [[nodiscard]] std::span<const std::uint64_t> committed() const { return committed_; }
   /// Least bias of any provider, nano-USD per token; at most 0.
   [[nodiscard]] double bias_floor() const { return bias_floor_; }
-  [[nodiscard]] std::size_t candidates_max() const { return candidates_max_; }
+  /// Most lots that the ranges of one model touch.
+  [[nodiscard]] std::size_t lots_max() const { return lots_max_; }
   /// May this rule's requests carry that class of data at all?
   [[nodiscard]] bool data_class_allowed(ComplianceId rule, std::string_view data_class) const;
   /// First compliance rule the destination breaks for this tenant class, or none.
@@ -141,15 +148,21 @@ class Snapshot {
                                                       const Usage& usage, bool waits) const;
 
  private:
+  static std::size_t row_of(ComplianceId rule) { return rule.valid() ? rule.value + 1 : 0; }
+  struct Barred {
+    std::vector<std::uint64_t> lots;
+    std::vector<std::array<std::uint32_t, kExclusions>> counts;  ///< by model
+  };
+
   const Fleet* fleet_;
   std::vector<Offer> offers_;
-  std::vector<std::vector<OfferId>> candidates_;  ///< by model
-  std::vector<std::vector<OfferRange>> ranges_;   ///< by model
-  std::vector<double> must_fit_;
-  std::vector<std::uint8_t> limits_;
+  std::vector<std::vector<OfferId>> candidates_;   ///< by model
+  std::vector<std::vector<OfferRange>> ranges_;    ///< by model
+  std::vector<std::uint64_t> queues_, committed_;  ///< by lot
   double bias_floor_ = 0.0;
-  std::size_t candidates_max_ = 0;                ///< of any model
+  std::size_t lots_max_ = 0;
   std::vector<std::vector<std::uint8_t>> fixed_;  ///< by compliance rule, the first for none; by offer
+  std::vector<Barred> barred_;                    ///< by compliance rule, likewise
 };
 
 }  // namespace ace

@@ -35,33 +35,28 @@ double reference_price(const Fleet& fleet, const Request& request, double deares
 
 Weighing::Weighing(const Snapshot& fleet, const Live& live, const Request& request, Instant now, Scratch& scratch,
                    const Kernel& kernel)
-    : fleet_(fleet), live_(live), request_(request), scratch_(scratch), kernel_(kernel) {
-  std::size_t at = 0;
-  Weighed seen;
+    : fleet_(fleet),
+      live_(live),
+      request_(request),
+      now_(now),
+      scratch_(scratch),
+      kernel_(kernel),
+      columns_(columns_of(fleet, live, request.slo)) {
+  Lot* lots = scratch.lots.data();
+  double* price = scratch.price.data();
   for (const OfferRange& range : fleet.ranges(request.model)) {
-    double* price = scratch.price.data() + at;
-    std::uint8_t* out = scratch.excluded.data() + at;
-    const Columns columns = columns_of(range);
     const Ask ask = ask_of(range);
-    exclude(fleet, live, request, range, scratch.attempted, out);
-    kernel.weigh(columns, ask, nanos(now), range.count, price, scratch.rho.data() + at, out, seen);
-    if (request.prompt > range.tier_min) price_long_context(range, ask, out, price, seen);
-    at += range.count;
+    bar(fleet, request, range, scratch.attempted, lots, seen_.excluded);
+    kernel.weigh(columns_, ask, nanos(now), range.first.value, range.count, lots, price, seen_);
+    if (request.prompt > range.tier_min) price_long_context(range, ask, lots, price);
+    lots += range.lots();
+    price += range.lots() * kLot;
   }
-  seen.counts[0] = 0;
-  excluded_ = seen.counts;
-  feasible_ = static_cast<std::uint32_t>(at);
-  for (const std::uint32_t count : excluded_) feasible_ -= count;
-  reference_ = reference_price(fleet.fleet(), request, seen.dearest_price);
-  dearest_output_ = seen.dearest_output;
+  reference_ = reference_price(fleet.fleet(), request, seen_.dearest_price);
   miss_ = reference_;
   if (request.slo.valid())
     if (const std::optional<Usd>& value = fleet.fleet().slo_classes[request.slo.value].miss_value)
       miss_ = static_cast<double>(value->nano);
-}
-
-Columns Weighing::columns_of(const OfferRange& range) const {
-  return columns_from(fleet_, live_, request_.slo, request_.compliance, range.first);
 }
 
 Ask Weighing::ask_of(const OfferRange& range) const {
@@ -72,22 +67,36 @@ Ask Weighing::ask_of(const OfferRange& range) const {
   ask.held = ask.prompt + ask.output_p90;
   ask.tokens = ask.prompt + ask.output_mean;
   ask.reference = reference_;
-  ask.failure = ask.output_mean * dearest_output_ + miss_;
+  ask.failure = ask.output_mean * seen_.dearest_output + miss_;
   return ask;
 }
 
-void Weighing::price_long_context(const OfferRange& range, const Ask& ask, const std::uint8_t* excluded, double* price,
-                                  Weighed& seen) const {
-  for (std::uint32_t i = 0; i < range.count; ++i) {
-    const std::uint32_t offer = range.first.value + i;
-    if (live_.tiered[offer] == 0 || !(price[i] < std::numeric_limits<double>::infinity())) continue;
-    const TokenPrices p = token_prices(fleet_.fleet().prices.rows[fleet_[OfferId{offer}].price->value], request_.prompt,
-                                       fleet_.fleet().destinations[fleet_[OfferId{offer}].destination.value]);
-    const double cached = std::min(static_cast<double>(live_.cached[offer]), ask.prompt);
-    price[i] = round_nano((ask.prompt - cached) * p.input + cached * p.cached + ask.output_mean * p.output);
-    if (excluded[i] != 0) continue;
-    seen.dearest_price = std::max(seen.dearest_price, price[i]);
-    seen.dearest_output = std::max(seen.dearest_output, p.output);
+Exclusion Weighing::exclusion_of(OfferId offer, const Lot& lot) const {
+  const std::size_t i = offer.value;
+  const auto is = [&](std::uint64_t word) { return (word >> i % kLot & 1U) != 0; };
+  if (is(lot.barred)) return fixed_exclusion(fleet_, request_, offer);
+  if (live_.running[i] == 0) return Exclusion::not_running;
+  if (live_.resident[i] == 0) return Exclusion::not_resident;
+  if (live_.tripped_until[i] > nanos(now_)) return Exclusion::tripped;
+  if (live_.throttled_until[i] > nanos(now_)) return Exclusion::throttled;
+  if (is(lot.saturated)) return Exclusion::saturated;
+  return is(lot.attempted) ? Exclusion::attempted : Exclusion::none;
+}
+
+void Weighing::price_long_context(const OfferRange& range, const Ask& ask, const Lot* lots, double* price) {
+  const Fleet& fleet = fleet_.fleet();
+  for (std::uint32_t i = range.first.value; i < range.first.value + range.count; ++i) {
+    const std::size_t at = i - range.first.value / kLot * kLot;
+    const Lot& lot = lots[at / kLot];
+    if (live_.tiered[i] == 0 || ((lot.in | lot.saturated) >> i % kLot & 1U) == 0) continue;
+    const Offer& offer = fleet_[OfferId{i}];
+    const TokenPrices p = token_prices(fleet.prices.rows[offer.price->value], request_.prompt,
+                                       fleet.destinations[offer.destination.value]);
+    const double cached = std::min(static_cast<double>(live_.cached[i]), ask.prompt);
+    price[at] = round_nano((ask.prompt - cached) * p.input + cached * p.cached + ask.output_mean * p.output);
+    if ((lot.in >> i % kLot & 1U) == 0) continue;
+    seen_.dearest_price = std::max(seen_.dearest_price, price[at]);
+    seen_.dearest_output = std::max(seen_.dearest_output, p.output);
   }
 }
 
@@ -96,29 +105,26 @@ Cheapest Weighing::cheapest() const {
   Cheapest cheapest;
   double key = none, key_uncongested = none;
   const auto place = [&](OfferId id) { return std::pair(fleet_[id].destination, fleet_[id].model); };
-  std::size_t at = 0;
+  const auto offer = [](const Least& least) { return OfferId{static_cast<std::uint32_t>(least.offer)}; };
+  const Lot* lots = scratch_.lots.data();
+  const double* price = scratch_.price.data();
   for (const OfferRange& range : fleet_.ranges(request_.model)) {
-    const Columns columns = columns_of(range);
     const Ask ask = ask_of(range);
     // Keys are whole: one more lets an equal one of a later range through, to break the tie here.
     Best best{{key + 1.0, 0, false}, {key_uncongested + 1.0, 0, false}};
-    kernel_.pick(columns, ask, scratch_.price.data() + at, scratch_.rho.data() + at, fleet_.bias_floor(), range.count,
-                 best);
-    const auto offer = [&](const Least& least) {
-      return OfferId{range.first.value + static_cast<std::uint32_t>(least.at)};
-    };
+    kernel_.pick(columns_, ask, range.first.value, range.count, lots, price, fleet_.bias_floor(), best);
     if (best.all.found && (best.all.key < key || place(offer(best.all)) < place(cheapest.offer))) {
       key = best.all.key;
       cheapest.offer = offer(best.all);
-      cheapest.terms =
-          terms_of(columns, ask, best.all.at, scratch_.price[at + best.all.at], scratch_.rho[at + best.all.at]);
+      cheapest.terms = terms_of(columns_, ask, best.all.offer, price[best.all.offer - range.first.value / kLot * kLot]);
     }
     if (best.uncongested.found &&
         (best.uncongested.key < key_uncongested || place(offer(best.uncongested)) < place(cheapest.uncongested))) {
       key_uncongested = best.uncongested.key;
       cheapest.uncongested = offer(best.uncongested);
     }
-    at += range.count;
+    lots += range.lots();
+    price += range.lots() * kLot;
   }
   return cheapest;
 }

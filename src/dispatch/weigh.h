@@ -17,45 +17,51 @@ struct Cheapest {
 
 class Weighing {
  public:
-  /// Fills the scratch columns, candidates in order of ranges(); borrows all of its arguments.
+  /// Fills the scratch; borrows all of its arguments.
   Weighing(const Snapshot& fleet, const Live& live, const Request& request, Instant now, Scratch& scratch,
            const Kernel& kernel = ace::kernel());
 
-  [[nodiscard]] const std::array<std::uint32_t, kExclusions>& excluded() const { return excluded_; }
-  [[nodiscard]] std::uint32_t feasible() const { return feasible_; }
+  [[nodiscard]] const std::array<std::uint32_t, kExclusions>& excluded() const { return seen_.excluded; }
+  [[nodiscard]] std::uint32_t feasible() const { return seen_.feasible; }
   /// Least keys; ties to the smaller destination, then the smaller model. @pre feasible() > 0
   [[nodiscard]] Cheapest cheapest() const;
   [[nodiscard]] double reference() const { return reference_; }  ///< V, nano-USD
   /// Calls visit(offer, exclusion, terms) for every candidate; terms are zero for those that are out.
   template <class Visit>
   void each(Visit visit) const {
-    std::size_t at = 0;
+    const Lot* lots = scratch_.lots.data();
+    const double* price = scratch_.price.data();
     for (const OfferRange& range : fleet_.ranges(request_.model)) {
-      const Columns columns = columns_of(range);
-      for (std::uint32_t i = 0; i < range.count; ++i, ++at) {
-        const auto why = static_cast<Exclusion>(scratch_.excluded[at]);
-        const Terms terms = why == Exclusion::none
-                                ? terms_of(columns, ask_of(range), i, scratch_.price[at], scratch_.rho[at])
-                                : Terms{};
-        visit(OfferId{range.first.value + i}, why, terms);
+      const Ask ask = ask_of(range);
+      for (std::uint32_t i = range.first.value; i < range.first.value + range.count; ++i) {
+        const std::size_t at = i - range.first.value / kLot * kLot;
+        const Exclusion why = exclusion_of(OfferId{i}, lots[at / kLot]);
+        visit(OfferId{i}, why, why == Exclusion::none ? terms_of(columns_, ask, i, price[at]) : Terms{});
       }
+      lots += range.lots();
+      price += range.lots() * kLot;
     }
   }
 
  private:
-  [[nodiscard]] Columns columns_of(const OfferRange& range) const;
   [[nodiscard]] Ask ask_of(const OfferRange& range) const;
-  void price_long_context(const OfferRange& range, const Ask& ask, const std::uint8_t* excluded, double* price,
-                          Weighed& seen) const;
+  /// Why an offer is out: the first reason that holds, as the kernel counts them.
+  [[nodiscard]] Exclusion exclusion_of(OfferId offer, const Lot& lot) const;
+  void price_long_context(const OfferRange& range, const Ask& ask, const Lot* lots, double* price);
 
   const Snapshot& fleet_;
   const Live& live_;
   const Request& request_;
+  const Instant now_;
   Scratch& scratch_;
   const Kernel& kernel_;
-  std::array<std::uint32_t, kExclusions> excluded_{};
-  std::uint32_t feasible_ = 0;
-  double reference_ = 0.0, dearest_output_ = 0.0, miss_ = 0.0;
+  const Columns columns_;
+  Weighed seen_;
+  double reference_ = 0.0, miss_ = 0.0;
 };
+
+/// decide() with these kernels: all decide alike.
+Decision decide(const Snapshot& fleet, const Live& live, const Request& request, Instant now, Scratch& scratch,
+                const Kernel& kernel);
 
 }  // namespace ace
