@@ -1,0 +1,63 @@
+#pragma once
+/// Which events are in the log, and where: so that each is there once.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "spine/disk.h"
+#include "spine/frame.h"
+#include "spine/record.h"
+
+namespace ace::spine {
+
+/// 128 bits that stand for (tenant, id, kind, ordinal). Equal ones are compared in full where it matters.
+struct Fingerprint {
+  std::uint64_t high = 0, low = 0;
+  friend auto operator<=>(const Fingerprint&, const Fingerprint&) = default;
+};
+Fingerprint fingerprint_of(const event::Key& key);
+
+/// The keys of one segment: a hash table while it grows, 24 bytes each in a sorted file once it is sealed. Keys of
+/// sealed segments are loaded when an id of their time is asked for, at most `kLoaded` segments at once.
+class Keys {
+ public:
+  static constexpr std::size_t kLoaded = 4;
+  explicit Keys(Disk& disk) : disk_(&disk) {}
+
+  void add(const Fingerprint& key, Address address);
+  /// All of this segment's, sorted, into its file; they stay known. Losing the file loses nothing: it can be made
+  /// again.
+  Result<void> seal(std::uint32_t segment, std::uint64_t id_ms_min, std::uint64_t id_ms_max);
+  /// A segment sealed earlier, whose keys are in its file.
+  void sealed(std::uint32_t segment, std::uint64_t id_ms_min, std::uint64_t id_ms_max);
+  /// A segment that was walked as the last one, with every key added, and turned out to be sealed.
+  void sealed_as(std::uint32_t segment, std::uint64_t id_ms_min, std::uint64_t id_ms_max);
+  /// Places that may hold this key, oldest first: usually none or one.
+  /// @param id_ms the time in its id
+  /// @return not_found if the file of a segment must be made again first; its number is in `missing`
+  Result<std::vector<Address>> find(const Fingerprint& key, std::uint64_t id_ms, std::uint32_t& missing);
+  /// Makes the file of a sealed segment again.
+  Result<void> restore(std::uint32_t segment, std::vector<std::pair<Fingerprint, std::uint32_t>> keys);
+
+  static std::string name_of(std::uint32_t segment);  ///< "00000003.keys"
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Fingerprint& f) const { return f.high ^ f.low; }
+  };
+  struct Range {
+    std::uint64_t ms_min = 0, ms_max = 0;
+  };
+  using Table = std::vector<std::pair<Fingerprint, std::uint32_t>>;  // sorted; offsets in the segment
+  Result<const Table*> table(std::uint32_t segment);
+  Result<void> write(std::uint32_t segment, const Table& table);
+
+  Disk* disk_;
+  std::unordered_map<Fingerprint, std::vector<Address>, Hash> open_;  // looked up only; of the growing segment
+  std::map<std::uint32_t, Range> sealed_;
+  std::map<std::uint32_t, Table> loaded_;
+};
+
+}  // namespace ace::spine
