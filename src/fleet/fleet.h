@@ -83,11 +83,18 @@ struct Baseline {
   friend bool operator==(const Baseline&, const Baseline&) = default;
 };
 
+/// Answers of two models compared blind: how many pairs, and in how many the stand-in was as good or better.
+struct QualityAudit {
+  std::uint64_t judged = 0, good = 0;
+  friend bool operator==(const QualityAudit&, const QualityAudit&) = default;
+};
+
 struct Equivalent {
   ModelId model;
-  double quality_min = 1.0;
+  double quality_min = 1.0;                ///< least share of answers that must be as good
   std::int64_t verbosity_ppm = 1'000'000;  ///< output of this model over output of the requested one
   std::string evidence;                    ///< empty = routing savings are `assumed`
+  QualityAudit audit{};
   friend bool operator==(const Equivalent&, const Equivalent&) = default;
 };
 

@@ -199,6 +199,7 @@ TEST(Mistakes, of_reference_list_what_there_is) {
       {"compliance", "compliance: eu-only", "compliance: eu_only", "did you mean \"eu-only\"?"},
       {"provider in compliance", "providers: [azure, own]", "providers: [azur, own]", "did you mean \"azure\"?"},
       {"equivalent (P11: to a missing one)", "{model: qwen-72b", "{model: qwen-72", "there is no model \"qwen-72\""},
+      {"audit", "evidence: docs/q.md", "evidence: docs/q.md, audit: {judged: 9, good: 10}", "more good answers than"},
       {"equivalent of itself", "{model: qwen-72b", "{model: llama-70b", "a model is no equivalent of itself"},
       {"spill", "spill: none", "spill: togetherr", "there is no destination \"togetherr\""},
       {"spill to our own", "spill: none", "spill: h100-a", "which is not pay-as-you-go"},

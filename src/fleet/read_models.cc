@@ -42,6 +42,19 @@ std::uint32_t read_capabilities(Reading& reading, const Place& at) {
   return bits;
 }
 
+QualityAudit read_audit(Findings& findings, const Place& at) {
+  QualityAudit audit;
+  Map map(findings, at);
+  if (!map.readable()) return audit;
+  const Place judged = map.need("judged", "how many pairs of answers were compared");
+  const Place good = map.need("good", "in how many of them the stand-in was as good");
+  if (const auto count = findings.count(judged, 1, 1'000'000'000)) audit.judged = static_cast<std::uint64_t>(*count);
+  if (const auto count = findings.count(good, 0, 1'000'000'000)) audit.good = static_cast<std::uint64_t>(*count);
+  map.done();
+  if (audit.good > audit.judged) findings.mistake(good, "more good answers than were judged", "swap them or mend one");
+  return audit;
+}
+
 std::vector<Equivalent> read_equivalents(Reading& reading, const Place& at, ModelId self) {
   Findings& findings = reading.findings;
   std::vector<Equivalent> found;
@@ -55,6 +68,7 @@ std::vector<Equivalent> read_equivalents(Reading& reading, const Place& at, Mode
     if (const auto verbosity = findings.ratio_ppm(map.get("verbosity"), 10'000, 100'000'000))
       equivalent.verbosity_ppm = *verbosity;
     if (const auto evidence = findings.text(map.get("evidence"))) equivalent.evidence = *evidence;
+    if (const Place audit = map.get("audit")) equivalent.audit = read_audit(findings, audit);
     map.done();
     if (!equivalent.model.valid()) continue;
     if (equivalent.model == self)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/statistics.h"
 #include "ledger/usage.h"
 
 namespace ace {
@@ -10,6 +11,11 @@ namespace {
 /// Refused before any work was done on it.
 bool turned_away(Rejection why) {
   return why == Rejection::throttled || why == Rejection::overloaded || why == Rejection::refused;
+}
+
+/// Do its audits show fewer answers as good as the requested model's than were promised?
+bool disproven(const Equivalent& pair) {
+  return pair.audit.judged > 0 && wilson_upper(pair.audit.good, pair.audit.judged) < pair.quality_min;
 }
 
 }  // namespace
@@ -285,6 +291,7 @@ Settled Settler::settle(const event::Admitted& admitted, const event::Decided& d
     if (changed) {
       const Equivalent* const equivalent = pair(admitted.requested, s.used);
       s.routing_assumed = equivalent == nullptr || equivalent->evidence.empty();
+      s.quality_disproven = equivalent != nullptr && disproven(*equivalent);
       const Result<Usd> c2 = standard(market(admitted, s.used), served, waits);
       if (!c2) {  // the model used has no PAYG price: nobody can say which lever it was
         c[3] = c[1];

@@ -67,6 +67,7 @@ struct Settled {
   Grade grade = Grade::modelled;
   Reason excluded = Reason::none;     ///< unpriced or no_baseline: outside the headline's denominator
   bool routing_assumed = false;       ///< model changed without quality evidence
+  bool quality_disproven = false;     ///< model changed against what the audits of the pair say
   bool baseline_assumed = false;      ///< default price not contracted
   Usd cheapest_compliant_baseline{};  ///< C0 under "baseline = cheapest compliant PAYG"
   Usd uncached_baseline{};            ///< C0 with h0 = 0

@@ -38,6 +38,7 @@ struct SlotKey {
 struct Slot {
   std::uint64_t requests = 0, served = 0, slo_met = 0, gated_requests = 0;
   std::uint64_t inexact_hits = 0;  ///< answers of a cache that is not exact-match
+  std::uint64_t disproven = 0;     ///< answers of a model whose audits say it is not as good as the one asked for
   Usd baseline{}, actual{};
   Levers claimed, withheld, gated;
   One other, cheapest, assumed;     ///< assumed: requests whose default price nobody contracted

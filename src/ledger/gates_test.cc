@@ -122,6 +122,21 @@ TEST(Gates, fail_a_cell_with_answers_of_a_cache_that_audits_disprove) {
   EXPECT_EQ(judged({381, 1}, false).cells[0].failed, Reason::none) << "neither proven nor disproven";
 }
 
+// 930 of 1,000 answers as good: at most 94.4% by Wilson, below the 97% promised of the small model. One routed request
+// fails its cell. 960 of 1,000 may still be 97%.
+TEST(Gates, fail_a_cell_with_answers_of_a_model_that_audits_disprove) {
+  const auto judged = [](QualityAudit audit) {
+    Fleet fleet = small_fleet();
+    fleet.models[1].equivalents[1].audit = audit;
+    const World w(std::move(fleet));
+    const Settled routed = Events(w, kGpu, kLarge, kSmall, text(1000, 0, 125)).settled();
+    return closed(w, times(600, Events(w, kGpu, kLarge).settled()) + times(1, routed)).cells[0].failed;
+  };
+  EXPECT_EQ(judged({1000, 930}), Reason::cell_quality);
+  EXPECT_EQ(judged({1000, 960}), Reason::none);
+  EXPECT_EQ(judged({}), Reason::none) << "not audited";
+}
+
 TEST(Gates, settle_one_request_time_after_the_hour) {
   EXPECT_EQ(settles_at(2, Gates{}), instant(3 * nanos(kHour) + nanos(10 * kMinute)));
 }

@@ -14,6 +14,7 @@ Slot& Slot::operator+=(const Slot& o) {
   slo_met += o.slo_met;
   gated_requests += o.gated_requests;
   inexact_hits += o.inexact_hits;
+  disproven += o.disproven;
   baseline += o.baseline;
   actual += o.actual;
   claimed += o.claimed;
@@ -120,6 +121,7 @@ void Ledger::State::book(const Settled& given, const Usd* other, int sign) {
   enter(slot.served, answered);
   enter(slot.slo_met, met);
   enter(slot.inexact_hits, hit && !completed.exact_match);
+  enter(slot.disproven, answered && s.quality_disproven);
   const bool gated = allowance.gated != Levers{};
   enter(slot.gated_requests, gated);
   enter(slot.baseline, c0);

@@ -76,7 +76,7 @@ Reason judge(std::span<const std::pair<fold::SlotKey, fold::Slot>> classes, cons
     if (!share_reached(met.part, met.whole, settler.slo(key.slo).target)) return Reason::cell_slo;
   }
   for (const auto& [key, slot] : classes)
-    if (slot.inexact_hits > 0 && disproven(gates, key.tenant)) return Reason::cell_quality;
+    if (slot.disproven > 0 || (slot.inexact_hits > 0 && disproven(gates, key.tenant))) return Reason::cell_quality;
   return Reason::none;
 }
 
