@@ -198,6 +198,8 @@ CASES = [
     trace("C11", "10^30 tokens", HEADER + f"2026-01-05T00:00:00Z,1{'0' * 30},1\n", "line 2", "out_of_range"),
     trace("C11", "10^9 + 1 tokens", HEADER + "2026-01-05T00:00:00Z,1000000001,1\n", "line 2", "out_of_range"),
     trace("C11", "a negative count", HEADER + "2026-01-05T00:00:00Z,-1,1\n", "line 2", "prompt"),
+    trace("C11", "more cached and cache-write tokens than prompt tokens", "at,prompt,output,cached,cache_write\n2026-01-05T00:00:00Z,10,5,6,5\n", "line 2", "cache-write"),
+    accepted("C11", "cached and cache-write tokens that are the prompt", "at,prompt,output,cached,cache_write\n2026-01-05T00:00:00Z,10,5,6,4\n", requests=1),
     trace("C12", "back in time", HEADER + at(5) + at(1), "row 2", "--sort"),
     accepted("C12", "back in time, sorted", HEADER + at(5) + at(1), requests=2, arguments=("--sort",)),
     trace("C13", "times of two kinds", HEADER + GOOD + "1767571201,1,1\n", "line 3", "at"),

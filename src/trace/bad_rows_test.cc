@@ -78,6 +78,8 @@ TEST(BadTrace, is_an_error_that_says_where_and_why) {
       {"C16 same id, other content", with_id("a,1,1,1\nb,2,1,1\na,3,1,1\n"), plain, Errc::conflict,
        "line 4: the id of line 2"},
       {"C17 end before start", "at,end,prompt,output\n5,4,1,1\n", plain, Errc::bad_input, "ends before it starts"},
+      {"a token both read from a cache and written to it", "at,prompt,output,cached,cache_write\n1,10,1,6,5\n", plain,
+       Errc::bad_input, "line 2: more cached and cache-write tokens than prompt tokens"},
       {"C21 a line of 1 MiB and 1", azure(std::string((1U << 20) + 1, '1')), plain, Errc::out_of_range,
        "longer than 1048576"},
       {"C21 257 columns", "at,prompt,output" + std::string(254, ',') + "\n", plain, Errc::out_of_range, "256 columns"},
@@ -169,6 +171,17 @@ TEST(SkippedRows, are_counted_by_reason_with_their_lines) {
   EXPECT_EQ(read.skipped[0].count, 2U);
   EXPECT_EQ(read.skipped[0].lines, (std::vector<std::int64_t>{3, 6}));
   EXPECT_EQ(read.skipped[1].reason, "too few fields");
+}
+
+TEST(SkippedRows, are_those_whose_cached_and_written_tokens_exceed_the_prompt) {
+  ReadOptions skip;
+  skip.on_bad_row = OnBadRow::skip;
+  const Read read = read_text("at,prompt,output,cached,cache_write\n1,10,1,6,5\n2,10,1,6,4\n3,10,1,,10\n", skip);
+  EXPECT_EQ(read.error, "");
+  ASSERT_EQ(read.arrivals.size(), 2U) << "6 + 4 of 10 fit, and so do 10 of 10";
+  ASSERT_EQ(read.skipped.size(), 1U);
+  EXPECT_EQ(read.skipped[0].reason, "more cached and cache-write tokens than prompt tokens");
+  EXPECT_EQ(read.skipped[0].lines, std::vector<std::int64_t>{2});
 }
 
 TEST(Errors, never_repeat_what_may_be_a_name_or_a_prompt) {

@@ -324,6 +324,10 @@ Result<Arrival> RowBuilder::finish() {
   if (row_.cached > row_.prompt) return Error(Errc::bad_input, "more cached tokens than prompt tokens");
   if (row_.reasoning > row_.output) return Error(Errc::bad_input, "more reasoning tokens than output tokens");
   if (row_.cache_write > row_.prompt) return Error(Errc::bad_input, "more cache-write tokens than prompt tokens");
+  if (std::int64_t{std::max(row_.cached, 0)} + row_.cache_write > row_.prompt) {
+    // A token is read from a cache or written to it. Clipping either would change what the row costs.
+    return Error(Errc::bad_input, "more cached and cache-write tokens than prompt tokens");
+  }
   const Result<std::uint32_t> model = symbols_.model(model_);
   if (!model) return model.error();
   // The tenant is the widest name the log has: organization, team, key, user; people and keys always masked.
