@@ -195,7 +195,7 @@ void curve(const CurveArguments& args, Context& context) {
   live.price_energy(snapshot, at);
   for (std::uint32_t d = 0; d < reading->fleet.destinations.size(); ++d)
     if (!reading->fleet.destinations[d].units.schedule.empty())
-      live.size_to(snapshot, DestinationId{d}, scheduled_units(reading->fleet.destinations[d].units, at));
+      live.size_to(snapshot, DestinationId{d}, reading->fleet.destinations[d].units.scheduled(at));
   const SupplyCurve supply = supply_curve(snapshot, live, *request, at);
   if (args.json) {
     print_json(*context.out, snapshot, supply, args.load);

@@ -44,15 +44,6 @@ Throughput throughput(const Snapshot& fleet, OfferId id, std::int64_t units, dou
   return of_api(fleet.fleet().destinations[offer.destination.value], offer, prompt, output);
 }
 
-std::int64_t scheduled_units(const UnitPlan& plan, Instant t) {
-  const auto weekday = static_cast<unsigned>(((day_of(t) + 3) % 7 + 7) % 7);  // 1970-01-01 was a Thursday; 0 = Monday
-  const std::int64_t minute = (nanos(t) - day_of(t) * nanos(kDay)) / nanos(kMinute);
-  for (const ScheduleWindow& window : plan.schedule)
-    if ((window.days >> weekday & 1U) != 0 && minute >= window.from_minute && minute < window.to_minute)
-      return window.units;
-  return plan.units;
-}
-
 SupplyCurve supply_curve(const Snapshot& fleet, const Live& live, const Request& request, Instant t) {
   SupplyCurve curve;
   curve.model = request.model;

@@ -52,9 +52,6 @@ Throughput throughput(const Snapshot& fleet, OfferId offer, std::int64_t units, 
 /// @param live beliefs: prices, knees, failures, units (as `running`); see Live(snapshot) for an idle fleet
 SupplyCurve supply_curve(const Snapshot& fleet, const Live& live, const Request& request, Instant t);
 
-/// Running units as the fleet file schedules them for `t`; the plan's plain number outside of every window.
-std::int64_t scheduled_units(const UnitPlan& plan, Instant t);
-
 /// The step that serves the last token of `load` tokens/s; null if load is more than there is, or the curve is empty.
 const SupplyStep* marginal_step(const SupplyCurve& curve, double load);
 

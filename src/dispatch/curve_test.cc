@@ -76,14 +76,5 @@ TEST(SupplyCurve, knows_what_a_replica_can_serve) {
   EXPECT_DOUBLE_EQ(t.knee, 6.0 * 10.0);
 }
 
-TEST(SupplyCurve, follows_the_schedule_of_units) {
-  UnitPlan plan;
-  plan.units = 1;
-  plan.schedule = {{0x1f, 8 * 60, 20 * 60, 4}};                                 // Monday to Friday, 08:00 to 20:00
-  EXPECT_EQ(scheduled_units(plan, *parse_rfc3339("2026-11-30T08:00:00Z")), 4);  // a Monday
-  EXPECT_EQ(scheduled_units(plan, *parse_rfc3339("2026-11-30T20:00:00Z")), 1);
-  EXPECT_EQ(scheduled_units(plan, *parse_rfc3339("2026-11-29T12:00:00Z")), 1);  // a Sunday
-}
-
 }  // namespace
 }  // namespace ace

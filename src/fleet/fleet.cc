@@ -51,6 +51,15 @@ std::int64_t UnitPlan::at_most() const {
   return most;
 }
 
+std::int64_t UnitPlan::scheduled(Instant t) const {
+  const auto weekday = static_cast<unsigned>(((day_of(t) + 3) % 7 + 7) % 7);  // 1970-01-01 was a Thursday; 0 = Monday
+  const std::int64_t minute = (nanos(t) - day_of(t) * nanos(kDay)) / nanos(kMinute);
+  for (const ScheduleWindow& window : schedule)
+    if ((window.days >> weekday & 1U) != 0 && minute >= window.from_minute && minute < window.to_minute)
+      return window.units;
+  return units;
+}
+
 double StepSeries::at(Instant t) const {
   if (values.empty()) return 0.0;
   const std::int64_t i = floor_div(nanos(t - start), nanos(step));

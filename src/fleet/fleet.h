@@ -160,6 +160,8 @@ struct UnitPlan {
   std::vector<ScheduleWindow> schedule;
   std::optional<ReactivePolicy> reactive;
   [[nodiscard]] std::int64_t at_most() const;  ///< units that may ever run
+  /// Units as scheduled for `t`; the plain number outside of every window.
+  [[nodiscard]] std::int64_t scheduled(Instant t) const;
   friend bool operator==(const UnitPlan&, const UnitPlan&) = default;
 };
 

@@ -46,5 +46,14 @@ TEST(Fleet, ids_are_sorted_as_names_are) {
   EXPECT_EQ(name_of(Tier::on_demand), "on_demand");
 }
 
+TEST(UnitPlan, follows_its_schedule) {
+  UnitPlan plan;
+  plan.units = 1;
+  plan.schedule = {{0x1f, 8 * 60, 20 * 60, 4}};                          // Monday to Friday, 08:00 to 20:00
+  EXPECT_EQ(plan.scheduled(*parse_rfc3339("2026-11-30T08:00:00Z")), 4);  // a Monday
+  EXPECT_EQ(plan.scheduled(*parse_rfc3339("2026-11-30T20:00:00Z")), 1);
+  EXPECT_EQ(plan.scheduled(*parse_rfc3339("2026-11-29T12:00:00Z")), 1);  // a Sunday
+}
+
 }  // namespace
 }  // namespace ace

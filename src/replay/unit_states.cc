@@ -29,13 +29,6 @@ Usd pro_rata(Usd hourly, std::int64_t units, Duration time) {
   return Usd{static_cast<std::int64_t>(nano)};
 }
 
-std::int64_t owned_units(const UnitPlan& plan) {
-  std::int64_t most = plan.units;
-  for (const auto& window : plan.schedule) most = std::max(most, window.units);
-  if (plan.reactive) most = std::max(most, plan.reactive->units_max);
-  return most;
-}
-
 }  // namespace
 
 UnitStates::UnitStates(const Snapshot& fleet, const Rng& rng)
@@ -91,7 +84,7 @@ std::vector<UnitStates::Step> UnitStates::start(Instant now) {
   for (std::size_t i = 0; i < pools_.size(); ++i) {
     if (!pools_[i].gpu) continue;
     const Destination& d = fleet_->fleet().destinations[i];
-    std::int64_t units = scheduled_units(d.units, now);
+    std::int64_t units = d.units.scheduled(now);
     if (d.units.reactive) units = std::clamp(units, d.units.reactive->units_min, d.units.reactive->units_max);
     for (std::int64_t u = std::min(units, offered(d, now, units)); u > 0; --u) start_unit(pools_[i], now, Duration{0});
     pools_[i].running = ready(pools_[i], now);
@@ -157,7 +150,7 @@ void UnitStates::wake(Instant now, DestinationId id) {
 void UnitStates::follow(Pool& pool, const Destination& destination, Instant now, Load load) {
   const auto up = static_cast<std::int64_t>(pool.up.size());
   if (!destination.units.reactive) {
-    const std::int64_t plan = scheduled_units(destination.units, now);
+    const std::int64_t plan = destination.units.scheduled(now);
     const std::int64_t wanted = std::min(plan, offered(destination, now, plan));
     for (std::int64_t u = up; u < wanted; ++u) start_unit(pool, now, Duration{0});
     for (std::int64_t u = up; u > wanted; --u) switch_off(pool, now);
@@ -211,8 +204,8 @@ std::vector<event::FixedCost> UnitStates::fixed_cost(Instant from, Instant to) c
     const DestinationId id{static_cast<std::uint32_t>(i)};
     const Pool& pool = pools_[i];
     if (d.tier == Tier::owned && d.amortization_hourly != Usd{})
-      costs.push_back({Kind::amortization, id, from, to, owned_units(d.units),
-                       pro_rata(d.amortization_hourly, owned_units(d.units), to - from)});
+      costs.push_back({Kind::amortization, id, from, to, d.units.at_most(),
+                       pro_rata(d.amortization_hourly, d.units.at_most(), to - from)});
     if (d.tier == Tier::reserved && d.commitment_hourly != Usd{})
       costs.push_back({Kind::commitment, id, from, to, 1, pro_rata(d.commitment_hourly, 1, to - from)});
     double watts_idle = 0.0;
