@@ -67,18 +67,10 @@ double Rng::normal() {
     has_spare_ = false;
     return spare_normal_;
   }
-  double u = 0.0;
-  double v = 0.0;
-  double s = 0.0;
-  do {
-    u = 2.0 * uniform() - 1.0;
-    v = 2.0 * uniform() - 1.0;
-    s = u * u + v * v;
-  } while (s >= 1.0 || s == 0.0);
-  const double factor = std::sqrt(-2.0 * numeric::log(s) / s);
-  spare_normal_ = v * factor;
+  const auto [one, other] = normals([](double x) { return numeric::log(x); });
+  spare_normal_ = other;
   has_spare_ = true;
-  return u * factor;
+  return one;
 }
 
 double Rng::gamma(double shape, double scale) {

@@ -1,6 +1,7 @@
 #pragma once
 /// Randomness that is the same everywhere: our own generator and our own distributions, one stream per purpose.
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -27,7 +28,19 @@ class Rng {
   bool chance(double probability) { return uniform() < probability; }
   /// Exponential with this mean.
   double exponential(double mean);
-  /// Standard normal (Marsaglia's polar method).
+  /// Two independent standard normals (Marsaglia's polar method). @param log natural logarithm over (0, 1)
+  template <class Log>
+  std::pair<double, double> normals(Log log) {
+    double u = 0.0, v = 0.0, s = 0.0;
+    do {
+      u = 2.0 * uniform() - 1.0;
+      v = 2.0 * uniform() - 1.0;
+      s = u * u + v * v;
+    } while (s >= 1.0 || s == 0.0);
+    const double factor = std::sqrt(-2.0 * log(s) / s);
+    return {u * factor, v * factor};
+  }
+  /// One of them; the other waits for the next call.
   double normal();
   /// Gamma with this shape and scale (Marsaglia & Tsang 2000). @param shape positive
   double gamma(double shape, double scale);

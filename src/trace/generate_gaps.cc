@@ -102,23 +102,15 @@ Gaps::Gaps(GapFamily family, double shape) : family_(family), shape_(shape), inv
   }
 }
 
-double Gaps::normal(Rng& rng) {  // Marsaglia's polar method
+double Gaps::normal(Rng& rng) {
   if (has_spare_) {
     has_spare_ = false;
     return spare_;
   }
-  double u = 0.0;
-  double v = 0.0;
-  double s = 0.0;
-  do {
-    u = 2.0 * rng.uniform() - 1.0;
-    v = 2.0 * rng.uniform() - 1.0;
-    s = u * u + v * v;
-  } while (s >= 1.0 || s == 0.0);
-  const double factor = std::sqrt(-2.0 * fast_log(s) / s);
-  spare_ = v * factor;
+  const auto [one, other] = rng.normals(fast_log);
+  spare_ = other;
   has_spare_ = true;
-  return u * factor;
+  return one;
 }
 
 double Gaps::gamma(Rng& rng) {  // Marsaglia & Tsang (2000) with their squeeze
