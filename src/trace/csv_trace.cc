@@ -22,7 +22,7 @@ std::string shown_name(std::string_view name) { return name.size() < 60 ? std::s
 
 CsvTrace::CsvTrace(std::unique_ptr<Window> window, std::string name, const ReadOptions& options, TimeColumn times,
                    CsvPlan plan)
-    : FileTrace(std::move(window), std::move(name), options, times, plan.format),
+    : RecordTrace(std::move(window), std::move(name), options, times, plan.format),
       plan_(std::move(plan)),
       delimiter_(options.delimiter),
       records_(*window_, options.delimiter) {}
@@ -158,68 +158,36 @@ std::size_t CsvTrace::fill_fixed_layout(std::span<Arrival> batch) {
   return count;
 }
 
-Result<bool> CsvTrace::set_fields() {
+std::optional<RecordTrace::BadRecord> CsvTrace::set_fields() {
   const std::span<const std::string_view> fields = records_.fields();
-  const std::int64_t line = records_.line();
   if (fields.size() != by_position_.size()) {
-    const std::string what = fmt::format("expected {} fields, got {}", by_position_.size(), fields.size());
-    const std::string reason = fields.size() < by_position_.size() ? "too few fields" : "too many fields";
-    if (Result<void> rejected = bad_.reject(line, reason, Errc::bad_input, what); !rejected) return rejected.error();
-    return false;
+    return BadRecord{
+        fields.size() < by_position_.size() ? "too few fields" : "too many fields",
+        Error(Errc::bad_input, fmt::format("expected {} fields, got {}", by_position_.size(), fields.size()))};
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const Column& column = by_position_[i];
     if (column.field == Field::ignored) continue;
-    const Result<void> set = builder_.set(column, fields[i]);
+    Result<void> set = builder_.set(column, fields[i]);
     if (set) continue;
-    const std::string reason =
-        fmt::format("{}: {}", column.name, set.error().code() == Errc::out_of_range ? "out_of_range" : "not readable");
-    const std::string what = fmt::format("{}: {}", column.name, set.error().what());
-    if (Result<void> rejected = bad_.reject(line, reason, set.error().code(), what); !rejected) return rejected.error();
-    return false;
+    const char* kind = set.error().code() == Errc::out_of_range ? "out_of_range" : "not readable";
+    return BadRecord{fmt::format("{}: {}", column.name, kind), std::move(set).error().with(column.name)};
   }
   if (plan_.zero_output_failed && builder_.row().output == 0) builder_.row().failed = true;
-  return true;
+  return std::nullopt;
 }
 
-Result<std::size_t> CsvTrace::fill(std::span<Arrival> batch) {
+std::string_view CsvTrace::content() {
+  content_.clear();
+  for (const std::string_view field : records_.fields()) content_.append(field).push_back('\x1f');
+  return content_;
+}
+
+Result<std::size_t> CsvTrace::fill_ahead(std::span<Arrival> batch) {
   if (!header_read_) {
     if (Result<void> header = read_header(); !header) return header.error();
   }
-  builder_.start_batch();
-  block_ends_.clear();
-  std::size_t count = 0;
-  while (count < batch.size()) {
-    if (fixed_layout_) {
-      const std::size_t fast = fill_fixed_layout(batch.subspan(count));
-      count += fast;
-      block_ends_.insert(block_ends_.end(), fast, builder_.block_count());
-      if (count == batch.size()) break;
-    }
-    const Result<bool> got = records_.next();
-    if (!got) return got.error();
-    if (!*got) break;
-    ++row_;
-    builder_.begin();
-    const std::size_t blocks = builder_.block_count();
-    Result<bool> good = set_fields();
-    if (good && *good) {
-      content_.clear();
-      if (!builder_.id().empty()) {
-        for (const std::string_view field : records_.fields()) content_.append(field).push_back('\x1f');
-      }
-      good = finish_row(records_.line(), content_, batch[count]);
-    }
-    if (!good) return good.error();
-    if (!*good) {
-      builder_.drop_blocks(blocks);
-      continue;
-    }
-    ++count;
-    block_ends_.push_back(builder_.block_count());
-  }
-  set_blocks(batch.first(count), block_ends_);
-  return count;
+  return fixed_layout_ ? fill_fixed_layout(batch) : std::size_t{0};
 }
 
 void CsvTrace::restart() {

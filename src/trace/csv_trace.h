@@ -14,7 +14,7 @@ struct CsvPlan {
   bool utc = false;                 ///< naive times are UTC
 };
 
-class CsvTrace : public FileTrace {
+class CsvTrace : public RecordTrace {
  public:
   CsvTrace(std::unique_ptr<Window> window, std::string name, const ReadOptions& options, TimeColumn times,
            CsvPlan plan);
@@ -22,7 +22,12 @@ class CsvTrace : public FileTrace {
   Result<void> read_header();
 
  protected:
-  Result<std::size_t> fill(std::span<Arrival> batch) override;
+  /// The header, and rows of the fixed layout.
+  Result<std::size_t> fill_ahead(std::span<Arrival> batch) override;
+  Result<bool> next_record() override { return records_.next(); }
+  std::optional<BadRecord> set_fields() override;
+  [[nodiscard]] std::int64_t line() const override { return records_.line(); }
+  std::string_view content() override;
   void restart() override;
   void add_notes(std::vector<std::string>& notes) const override;
 
@@ -30,8 +35,6 @@ class CsvTrace : public FileTrace {
   Result<void> match(std::span<const std::string_view> header);
   /// Rows of exactly "YYYY-MM-DD hh:mm:ss.fffffff,N,N" straight from the window, until anything else comes.
   std::size_t fill_fixed_layout(std::span<Arrival> batch);
-  Result<bool> set_fields();
-
   CsvPlan plan_;
   char delimiter_;
   CsvRecords records_;

@@ -39,43 +39,6 @@ Result<void> FileTrace::rewind() {
   return {};
 }
 
-Result<bool> FileTrace::finish_row(std::int64_t line, std::string_view content, Arrival& into) {
-  Result<Arrival> row = builder_.finish();
-  if (!row) {
-    if (Result<void> rejected = bad_.reject(line, row.error().what(), row.error().code(), row.error().what());
-        !rejected) {
-      return rejected.error();
-    }
-    return false;
-  }
-  if (!builder_.id().empty()) {
-    const Duplicates::Answer answer = duplicates_.see(builder_.id(), content, line);
-    if (answer.verdict == Duplicates::Verdict::duplicate) {
-      bad_.count(line, "exact duplicate of an earlier row with the same id");
-      return false;
-    }
-    if (answer.verdict == Duplicates::Verdict::conflict) {
-      const std::string what = fmt::format("the id of line {} with other content", answer.line);
-      if (Result<void> rejected = bad_.reject(line, "same id, other content", Errc::conflict, what); !rejected) {
-        return rejected.error();
-      }
-      return false;
-    }
-  }
-  into = *row;
-  into.row = row_;
-  return true;
-}
-
-void FileTrace::set_blocks(std::span<Arrival> rows, std::span<const std::size_t> ends) {
-  const std::span<const std::uint32_t> all = builder_.blocks();
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].blocks = all.subspan(begin, ends[i] - begin);
-    begin = ends[i];
-  }
-}
-
 std::vector<std::string> FileTrace::notes() const {
   std::vector<std::string> notes = builder_.notes();
   add_notes(notes);
@@ -92,6 +55,72 @@ std::vector<std::string> FileTrace::notes() const {
                                                          : "compared with every id"));
   }
   return notes;
+}
+
+Result<std::size_t> RecordTrace::fill(std::span<Arrival> batch) {
+  builder_.start_batch();
+  block_ends_.clear();
+  std::size_t count = 0;
+  while (count < batch.size()) {
+    const Result<std::size_t> ahead = fill_ahead(batch.subspan(count));
+    if (!ahead) return ahead.error();
+    count += *ahead;
+    block_ends_.insert(block_ends_.end(), *ahead, builder_.block_count());
+    if (count == batch.size()) break;
+    const Result<bool> got = next_record();
+    if (!got) return got.error();
+    if (!*got) break;
+    ++row_;
+    builder_.begin();
+    const std::size_t blocks = builder_.block_count();
+    Result<bool> good = true;
+    if (const std::optional<BadRecord> bad = set_fields()) {
+      if (Result<void> rejected = bad_.reject(line(), bad->reason, bad->error.code(), bad->error.what()); !rejected)
+        return rejected.error();
+      good = false;
+    } else {
+      good = finish_row(batch[count]);
+    }
+    if (!good) return good.error();
+    if (!*good) {
+      builder_.drop_blocks(blocks);
+      continue;
+    }
+    ++count;
+    block_ends_.push_back(builder_.block_count());
+  }
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < count; begin = block_ends_[i++])
+    batch[i].blocks = builder_.blocks().subspan(begin, block_ends_[i] - begin);
+  return count;
+}
+
+Result<bool> RecordTrace::finish_row(Arrival& into) {
+  Result<Arrival> row = builder_.finish();
+  if (!row) {
+    if (Result<void> rejected = bad_.reject(line(), row.error().what(), row.error().code(), row.error().what());
+        !rejected) {
+      return rejected.error();
+    }
+    return false;
+  }
+  if (!builder_.id().empty()) {
+    const Duplicates::Answer answer = duplicates_.see(builder_.id(), content(), line());
+    if (answer.verdict == Duplicates::Verdict::duplicate) {
+      bad_.count(line(), "exact duplicate of an earlier row with the same id");
+      return false;
+    }
+    if (answer.verdict == Duplicates::Verdict::conflict) {
+      const std::string what = fmt::format("the id of line {} with other content", answer.line);
+      if (Result<void> rejected = bad_.reject(line(), "same id, other content", Errc::conflict, what); !rejected) {
+        return rejected.error();
+      }
+      return false;
+    }
+  }
+  into = *row;
+  into.row = row_;
+  return true;
 }
 
 }  // namespace ace

@@ -1,6 +1,7 @@
 #pragma once
 /// Inside the readers: what all of them share, from order and duplicates to notes.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace ace {
 
-/// A log read front to back. A format implements fill().
+/// A log read front to back, in order of time.
 class FileTrace : public RequestSource {
  public:
   FileTrace(std::unique_ptr<Window> window, std::string name, const ReadOptions& options, TimeColumn times,
@@ -33,31 +34,57 @@ class FileTrace : public RequestSource {
   [[nodiscard]] double progress() const final { return window_->progress(); }
 
  protected:
-  /// Rows in the order of the file, 0 at the end; blocks are already spans of builder_.blocks().
+  /// Rows in the order of the file, 0 at the end; their blocks stay valid until the next call.
   virtual Result<std::size_t> fill(std::span<Arrival> batch) = 0;
   virtual void restart() = 0;
   virtual void add_notes(std::vector<std::string>& notes) const = 0;
-
-  /// Finishes the row in builder_: whole-row checks, duplicates. @param content the raw row, for its digest
-  /// @return true if `into` holds a row, false if it was left out and counted
-  Result<bool> finish_row(std::int64_t line, std::string_view content, Arrival& into);
-  /// After a batch: the spans of its rows over the blocks, by how many each row has.
-  void set_blocks(std::span<Arrival> rows, std::span<const std::size_t> ends);
 
   std::unique_ptr<Window> window_;
   std::string name_, format_;
   bool sort_;
   RowBuilder builder_;
   BadRows bad_;
+  Duplicates duplicates_;
   std::int64_t row_ = 0;  ///< data rows met so far
-  std::vector<std::size_t> block_ends_;
 
  private:
-  Duplicates duplicates_;
   Instant last_{};
   bool any_ = false;
   std::uint64_t backward_ = 0;
   Duration backward_max_{};
+};
+
+/// A log with one record for each request. A format implements the reading of one record; bad rows, duplicates and
+/// blocks are the same for all.
+class RecordTrace : public FileTrace {
+ public:
+  using FileTrace::FileTrace;
+
+ protected:
+  /// What is wrong with a record: a stable phrase to count it by, and the whole story.
+  struct BadRecord {
+    std::string reason;
+    Error error;
+  };
+  Result<std::size_t> fill(std::span<Arrival> batch) final;
+  /// What can be read without care before the next record: a header, rows of a fixed layout. @return rows filled in
+  virtual Result<std::size_t> fill_ahead(std::span<Arrival> batch) {
+    static_cast<void>(batch);
+    return std::size_t{0};
+  }
+  /// Makes the next record current. @return false at the end
+  virtual Result<bool> next_record() = 0;
+  /// Its fields into builder_.
+  virtual std::optional<BadRecord> set_fields() = 0;
+  [[nodiscard]] virtual std::int64_t line() const = 0;
+  /// The raw record, for its digest; asked for only if it has an id.
+  virtual std::string_view content() = 0;
+
+ private:
+  /// Whole-row checks and duplicates. @return false if the row was left out and counted
+  Result<bool> finish_row(Arrival& into);
+
+  std::vector<std::size_t> block_ends_;  ///< by row of the batch: how many blocks there are up to its own
 };
 
 }  // namespace ace

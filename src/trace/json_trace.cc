@@ -1,5 +1,6 @@
 #include "trace/json_trace.h"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/core.h>
@@ -22,7 +23,7 @@ std::string_view without_blanks(std::string_view token) {
 
 JsonTrace::JsonTrace(std::unique_ptr<Window> window, std::string name, const ReadOptions& options, TimeColumn times,
                      JsonPlan plan)
-    : FileTrace(std::move(window), std::move(name), options, times, plan.format),
+    : RecordTrace(std::move(window), std::move(name), options, times, plan.format),
       plan_(std::move(plan)),
       documents_(*window_) {}
 
@@ -98,7 +99,10 @@ Result<void> JsonTrace::set_members(std::string_view document) {
     for (const Column& known : plan_.columns) {
       if (known.name == key) column = &known;
     }
-    if (column == nullptr) continue;
+    if (column == nullptr) {
+      see_unused(key);
+      continue;
+    }
     simdjson::ondemand::value value;
     if (const auto code = member.value().get(value); code != simdjson::SUCCESS) return not_json(code);
     if (builder_.has(column->field)) return Error(Errc::bad_input, fmt::format("{}: given twice", column->name));
@@ -114,43 +118,36 @@ Result<void> JsonTrace::set_members(std::string_view document) {
   return {};
 }
 
-Result<std::size_t> JsonTrace::fill(std::span<Arrival> batch) {
-  builder_.start_batch();
-  block_ends_.clear();
-  std::size_t count = 0;
-  while (count < batch.size()) {
-    const Result<bool> got = documents_.next();
-    if (!got) return got.error();
-    if (!*got) break;
-    ++row_;
-    builder_.begin();
-    const std::size_t blocks = builder_.block_count();
-    const Result<void> set = set_members(documents_.document());
-    if (!set) {
-      const std::string_view what = set.error().what();
-      const std::string reason(what.substr(0, what.find(", got")));
-      if (Result<void> bad = bad_.reject(documents_.line(), reason, set.error().code(), set.error().what()); !bad) {
-        return bad.error();
-      }
-      builder_.drop_blocks(blocks);
-      continue;
-    }
-    const Result<bool> good = finish_row(documents_.line(), documents_.document(), batch[count]);
-    if (!good) return good.error();
-    if (!*good) {
-      builder_.drop_blocks(blocks);
-      continue;
-    }
-    ++count;
-    block_ends_.push_back(builder_.block_count());
+void JsonTrace::see_unused(std::string_view name) {
+  constexpr std::size_t kNamesMax = 40;
+  if (unused_next_ < unused_.size() && unused_[unused_next_] == name) {
+    ++unused_next_;
+    return;
   }
-  set_blocks(batch.first(count), block_ends_);
-  return count;
+  const auto found = std::find(unused_.begin(), unused_.end(), name);
+  unused_next_ = static_cast<std::size_t>(found - unused_.begin()) + 1;
+  if (found == unused_.end() && unused_.size() < kNamesMax && name.size() < 60) unused_.emplace_back(name);
 }
 
-void JsonTrace::restart() { documents_.restart(); }
+std::optional<RecordTrace::BadRecord> JsonTrace::set_fields() {
+  unused_next_ = 0;
+  const Result<void> set = set_members(documents_.document());
+  if (set) return std::nullopt;
+  const std::string_view what = set.error().what();
+  return BadRecord{std::string(what.substr(0, what.find(", got"))), set.error()};
+}
+
+void JsonTrace::restart() {
+  documents_.restart();
+  unused_.clear();
+}
 
 void JsonTrace::add_notes(std::vector<std::string>& notes) const {
+  if (!unused_.empty()) {
+    std::string names;
+    for (const std::string& name : unused_) names += (names.empty() ? "" : ", ") + name;
+    notes.push_back("members not used: " + names.substr(0, 300));
+  }
   if (row_ == 0) notes.emplace_back("0 rows: the file holds no object");
 }
 

@@ -12,13 +12,16 @@ struct JsonPlan {
   std::vector<Column> columns;
 };
 
-class JsonTrace : public FileTrace {
+class JsonTrace : public RecordTrace {
  public:
   JsonTrace(std::unique_ptr<Window> window, std::string name, const ReadOptions& options, TimeColumn times,
             JsonPlan plan);
 
  protected:
-  Result<std::size_t> fill(std::span<Arrival> batch) override;
+  Result<bool> next_record() override { return documents_.next(); }
+  std::optional<BadRecord> set_fields() override;
+  [[nodiscard]] std::int64_t line() const override { return documents_.line(); }
+  std::string_view content() override { return documents_.document(); }
   void restart() override;
   void add_notes(std::vector<std::string>& notes) const override;
 
@@ -27,9 +30,13 @@ class JsonTrace : public FileTrace {
   Result<void> set_member(const Column& column, simdjson::ondemand::value value);
   Result<void> set_block_list(simdjson::ondemand::array list);
 
+  void see_unused(std::string_view name);
+
   JsonPlan plan_;
   JsonDocuments documents_;
   simdjson::ondemand::parser parser_;
+  std::vector<std::string> unused_;  ///< members that nobody asked for, by name
+  std::size_t unused_next_ = 0;      ///< logs repeat the order of their members
 };
 
 }  // namespace ace
