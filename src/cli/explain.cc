@@ -61,6 +61,8 @@ void print_settlement(const Snapshot& fleet, const Settled& s, std::ostream& out
     out << fmt::format("served by {} as {} in {} attempt(s): TTFT {:.3f} s, TPOT {:.1f} ms, SLO {}\n",
                        f.destinations[fleet[c.offer].destination.value].name, f.models[s.used.value].name, s.attempts,
                        to_seconds(c.ttft), to_seconds(c.tpot) * 1e3, c.slo_met ? "met" : "missed");
+  else if (c.outcome == event::Outcome::cache_hit)
+    out << "answered from the response cache of the gateway that wrote the log: no model ran\n";
   else
     out << fmt::format("not served: {}\n", name_of(c.verdict));
   if (s.native_spill)

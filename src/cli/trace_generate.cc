@@ -94,7 +94,7 @@ Result<void> run_generate(const GenerateArguments& arguments, Context& context) 
   if (!source) return source.error();
   const std::string form = form_of(arguments);
   const TextColumns columns{
-      .team = true, .usage = false, .limit = true, .outcome = false, .batch = true, .blocks = true};
+      .team = true, .usage = false, .parts = false, .limit = true, .outcome = false, .batch = true, .blocks = true};
   const auto write = [&](const ByteSink& sink) {
     if (form == "csv") return write_csv(**source, sink, columns);
     if (form == "jsonl") return write_jsonl(**source, sink);

@@ -28,6 +28,14 @@ std::vector<std::string> assumptions_of(const Snapshot& snapshot, const RunResul
       said.push_back(d.name + " declares no rate limit: none was applied");
   }
   said.push_back("the trace has no request contents: the response cache of ACE saved nothing here");
+  if (const std::uint64_t hits = run.statement.cache_hits; hits > 0)
+    said.push_back(std::to_string(hits) +
+                   " requests were answered by the response cache of the gateway that wrote the log, and are here too: "
+                   "no model runs, " +
+                   (fleet.policies.response_cache
+                        ? "and that cache compares whole requests, as the fleet file says"
+                        : "and that is no counted saving unless the cache compares whole requests (policies: "
+                          "{response_cache: true})"));
   if (run.last - run.first < 7 * kDay)
     said.push_back("the window is shorter than 7 days: fixed cost and load shape do not extrapolate");
   return said;

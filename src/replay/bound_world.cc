@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "replay/usage_of.h"
+
 namespace ace {
 namespace {
 
@@ -205,16 +207,19 @@ void BoundWorld::choose(OfferId id, const Demand& demand, std::int32_t cached) {
     cached = offer.tier == Tier::payg ? std::clamp(arrival.cached, 0, arrival.prompt) : 0;
   else if (has_cache_[offer.destination.value] == 0)
     cached = 0;
-  cached = std::min(cached, arrival.prompt);
-  const std::int64_t found = std::clamp(cached, 0, std::max(arrival.prompt - arrival.cache_write, 0));
+  cached = std::clamp(cached, 0, arrival.prompt);
 
-  // The price is linear in the cached tokens, so it is least at none or at all of them.
+  // The price is linear in the cached tokens between the points at which they displace another part of the prompt, so
+  // it is least at one of those.
   std::optional<Usd> least;
-  for (const std::int64_t hit : {std::int64_t{0}, found}) {
-    Usage usage(Tokens{arrival.prompt - hit - arrival.cache_write}, Tokens{hit}, Tokens{output - arrival.reasoning});
-    if (arrival.cache_write > 0) usage.set(Unit::cache_write, arrival.cache_write);
-    if (arrival.reasoning > 0) usage.set(Unit::reasoning, arrival.reasoning);
-    const Result<Usd> price = fleet_->price(id, usage, arrival.at);
+  const std::int64_t whole = arrival.prompt, text = whole - arrival.audio_prompt - arrival.image_prompt;
+  std::int64_t before = -1;
+  for (const std::int64_t point : {std::int64_t{0}, text - arrival.cache_write, text - arrival.cache_write_1h, text,
+                                   whole - arrival.audio_prompt, whole}) {
+    const std::int64_t hit = std::clamp<std::int64_t>(point, 0, cached);
+    if (hit == before) continue;
+    before = hit;
+    const Result<Usd> price = fleet_->price(id, usage_of(arrival, hit, output), arrival.at);
     if (price && (!least || *price < *least)) least = *price;
   }
   if (!least) return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "replay/usage_of.h"
+
 namespace ace {
 namespace {
 
@@ -65,7 +67,17 @@ void Engine::arrive(const Demand& demand) {
   flight.blocks.assign(demand.arrival.blocks.begin(), demand.arrival.blocks.end());
   flight.demand.arrival.blocks = flight.blocks;
   flight.h0 = shadow_cache(flight, now_);
+  if (demand.arrival.cache_hit) return answer_from_cache(number, now_);
   if (!dispatch(number, now_)) wait(number, now_);
+}
+
+void Engine::answer_from_cache(std::uint32_t number, Instant now) {
+  event::Decided& decided = flights_[number].decided;
+  decided = {};
+  decided.id = make_request_id(flights_[number].demand.arrival.at, ids_);
+  decided.at = now;
+  decided.snapshot = fleet_->fleet().number;
+  complete(number, now, event::Outcome::cache_hit, Verdict::dispatched);
 }
 
 std::uint32_t Engine::new_flight() {
@@ -419,19 +431,20 @@ void Engine::complete(std::uint32_t number, Instant now, event::Outcome outcome,
   completed.outcome = outcome;
   completed.verdict = verdict;
   completed.observed_cost_nano = arrival.cost_nano;
+  if (outcome ==
+      event::Outcome::cache_hit) {  // at once, for the price of a look-up: the gateway's hosts are fixed cost
+    completed.usage = usage_of(arrival, 0, arrival.output);
+    completed.output_requested = Tokens{arrival.output};
+    completed.slo_met = true;
+    // The log does not say whether its cache compares whole requests; the fleet file may.
+    completed.exact_match = fleet_->fleet().policies.response_cache;
+  }
   if (outcome == event::Outcome::served) {
     completed.offer = flight.offer;
     if (options_.note_late_hits && !flight.blocks.empty() && flight.cached > 0 &&
         (flight.dispatched > arrival.at || flight.attempts > 1))
       late_hits_.push_back({arrival.row, flight.cached});
-    // The log's parts fit the log's whole; ours may be another cache, and the answer of another model.
-    const std::int64_t written = std::min(arrival.cache_write, arrival.prompt - flight.cached);
-    const std::int64_t reasoning =
-        arrival.output > 0 ? std::int64_t{arrival.reasoning} * flight.output / arrival.output : 0;
-    completed.usage = Usage(Tokens{arrival.prompt - flight.cached - written}, Tokens{flight.cached},
-                            Tokens{flight.output - reasoning});
-    if (written > 0) completed.usage.set(Unit::cache_write, written);
-    if (reasoning > 0) completed.usage.set(Unit::reasoning, reasoning);
+    completed.usage = usage_of(arrival, flight.cached, flight.output);
     completed.output_requested = Tokens{arrival.output};
     completed.h1 = Tokens{flight.cached};
     completed.ttft = flight.first_token - arrival.at;

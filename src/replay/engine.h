@@ -137,6 +137,7 @@ class Engine {
   [[nodiscard]] Duration patience(const Flight& flight) const;
   [[nodiscard]] std::int32_t shadow_cache(const Flight& flight, Instant now);
   std::uint32_t new_flight();
+  void answer_from_cache(std::uint32_t flight, Instant now);
 
   const Snapshot* fleet_;
   Settler settler_;

@@ -148,6 +148,76 @@ TEST(Engine, bills_the_parts_of_an_answer_that_fit_its_whole) {
   EXPECT_EQ(w.settled[0].chain.c[4].nano, (1000 + 50) * 2'000);
 }
 
+TEST(Engine, bills_audio_images_and_cache_writes_of_the_log_apart) {
+  World w;
+  learn::add_api(*w.fleet, "api", 2'000'000'000);
+  for (Rates& rates : w.fleet->prices.rows.back().tiers.front().by_service) {
+    rates.set(Unit::input, {1'000'000'000});
+    rates.set(Unit::cached_input, {100'000'000});
+    rates.set(Unit::cache_write, {1'250'000'000});
+    rates.set(Unit::cache_write_1h, {2'000'000'000});
+    rates.set(Unit::audio_input, {40'000'000'000});
+    rates.set(Unit::audio_output, {80'000'000'000});
+    rates.set(Unit::image_input, {5'000'000'000});
+  }
+  w.begin();
+  Demand d;
+  d.arrival.at = at(0);
+  d.arrival.row = 1;
+  d.arrival.prompt = 1000;
+  d.arrival.cached = 100;
+  d.arrival.cache_write = 300;
+  d.arrival.cache_write_1h = 200;
+  d.arrival.audio_prompt = 50;
+  d.arrival.image_prompt = 20;
+  d.arrival.output = 100;
+  d.arrival.audio_output = 30;
+  d.model = ModelId{0};
+  d.slo = SloId{0};
+  w.engine->arrive(d);
+  w.finish();
+  ASSERT_EQ(w.settled.size(), 1U);
+  // USD per Mtok is 1000 nano-USD per token: 530 text x 1, 100 cached x 0.1, 100 written x 1.25, 200 for an hour x 2,
+  // 50 audio x 40, 20 image x 5; 70 text x 2 and 30 audio x 80 of the answer.
+  EXPECT_EQ(w.settled[0].chain.c[4].nano,
+            530'000 + 10'000 + 125'000 + 400'000 + 2'000'000 + 100'000 + 140'000 + 2'400'000);
+  EXPECT_EQ(w.settled[0].completed.usage.prompt(), Tokens{1000});
+  EXPECT_EQ(w.settled[0].completed.usage.completion(), Tokens{100});
+}
+
+TEST(Engine, gives_the_answers_of_a_logged_response_cache_for_nothing_to_the_caching_lever) {
+  for (const bool whole_requests : {false, true}) {
+    World w;
+    learn::add_api(*w.fleet, "api", 2'000'000'000);
+    w.fleet->policies.response_cache = whole_requests;
+    w.begin();
+    Demand d;
+    d.arrival.at = at(0);
+    d.arrival.row = 1;
+    d.arrival.prompt = 1000;
+    d.arrival.output = 100;
+    d.arrival.cache_hit = true;
+    d.model = ModelId{0};
+    d.slo = SloId{0};
+    w.engine->arrive(d);
+    w.send(1, 1000, 100);
+    w.finish();
+    ASSERT_EQ(w.settled.size(), 2U);
+    const Settled& hit = w.settled[0];
+    EXPECT_EQ(hit.completed.outcome, event::Outcome::cache_hit);
+    EXPECT_EQ(w.answered_by(), "- api") << "no destination was asked for the first";
+    EXPECT_EQ(hit.attempts, 0U);
+    // 100 tokens at 2 USD per million: all of it was saved by the cache, and by nothing else.
+    EXPECT_EQ(hit.chain.c[0].nano, 200'000);
+    for (std::size_t i = 1; i < 5; ++i) EXPECT_EQ(hit.chain.c[i].nano, 0) << i;
+    EXPECT_EQ(hit.chain.lever[static_cast<std::size_t>(Lever::caching)].nano, 200'000);
+    EXPECT_TRUE(hit.completed.slo_met);
+    EXPECT_EQ(hit.completed.exact_match, whole_requests) << "only the fleet file can say what the cache compares";
+    EXPECT_NE(hit.admitted.id, w.settled[1].admitted.id);
+    EXPECT_EQ(w.settled[1].chain.c[4].nano, 200'000);
+  }
+}
+
 TEST(Engine, keeps_within_the_rate_limits_of_an_api) {
   World w;
   learn::add_api(*w.fleet, "cheap", 1'000'000'000).unlimited = false;

@@ -167,6 +167,7 @@ class Island {
       Duration& longest = facts_.longest[s.admitted.slo.value];
       longest = std::max(longest, s.completed.at - s.admitted.at);
     }
+    if (s.completed.outcome == event::Outcome::cache_hit) return;  // no model ran: nothing to bound
     if (!s.ran() || s.excluded != Reason::none) {
       facts_.left_out.push_back(s.admitted.row);
       return;

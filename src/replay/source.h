@@ -23,13 +23,17 @@ struct Arrival {
   std::int32_t output = 0;     ///< completion tokens, reasoning included
   std::int32_t reasoning = 0;  ///< of `output`
   std::int32_t cached = -1;    ///< prompt tokens served from the provider's cache as logged; -1 = the log does not say
-  std::int32_t cache_write = 0;  ///< of `prompt`
-  std::int32_t max_output = 0;   ///< as asked; 0 = not stated
-  std::uint32_t needs = 0;       ///< Capability bits beyond text
-  bool batch = false;            ///< sent through a batch API
-  bool failed = false;           ///< the log says it was not served
-  std::int64_t cost_nano = -1;   ///< what the log says it cost, nano-USD; -1 = it does not say
-  std::int64_t ttft_us = -1;     ///< as logged; -1 = it does not say
+  std::int32_t cache_write = 0;                     ///< of `prompt`, whatever its lifetime
+  std::int32_t cache_write_1h = 0;                  ///< of `cache_write`
+  std::int32_t audio_prompt = 0, image_prompt = 0;  ///< of `prompt`, neither cached nor written
+  std::int32_t audio_output = 0, image_output = 0;  ///< of `output`
+  std::int32_t max_output = 0;                      ///< as asked; 0 = not stated
+  std::uint32_t needs = 0;                          ///< Capability bits beyond text
+  bool batch = false;                               ///< sent through a batch API
+  bool failed = false;                              ///< the log says it was not served
+  bool cache_hit = false;       ///< the log says its gateway answered it from a response cache: no model ran
+  std::int64_t cost_nano = -1;  ///< what the log says it cost, nano-USD; -1 = it does not say
+  std::int64_t ttft_us = -1;    ///< as logged; -1 = it does not say
   std::int64_t duration_us = -1;
   std::span<const std::uint32_t> blocks;  ///< prefix block ids in order; valid until the next call of next()
 };

@@ -22,11 +22,13 @@ enum Extra : std::uint32_t {
   kTtft = 32,
   kDuration = 64,
   kBlocks = 128,
-  kExtraMax = 255
+  kParts = 256,
+  kExtraMax = 511
 };
 inline constexpr std::uint32_t kHasExtras = 0x8000'0000;
 inline constexpr std::uint32_t kBatch = 1;
 inline constexpr std::uint32_t kFailed = 2;
+inline constexpr std::uint32_t kCacheHit = 4;
 inline constexpr std::size_t kRowBytes = 24;
 inline constexpr std::size_t kFrameMax = std::size_t{16} << 20;
 

@@ -8,6 +8,7 @@
 
 #include "trace/binary.h"
 #include "trace/binary_frame.h"
+#include "trace/parts.h"
 #include "trace/rows.h"
 
 namespace ace {
@@ -131,7 +132,7 @@ class BinarySource final : public RequestSource {
         const auto part = [this](std::size_t i) { return get<std::uint32_t>(payload_, 4 * i); };
         for (std::size_t table = 0; table < 3; ++table)
           if (part(table) >= names_[table].size()) return corrupt("a class refers to a name that is not there");
-        if (part(4) > (kBatch | kFailed)) return corrupt("flags of no meaning");
+        if (part(4) > (kBatch | kFailed | kCacheHit)) return corrupt("flags of no meaning");
         classes_.push_back({names_[0][part(0)], names_[1][part(1)], names_[2][part(2)], part(3), part(4)});
         break;
       }
@@ -191,6 +192,7 @@ class BinarySource final : public RequestSource {
     a.needs = entry.needs;
     a.batch = (entry.flags & kBatch) != 0;
     a.failed = (entry.flags & kFailed) != 0;
+    a.cache_hit = (entry.flags & kCacheHit) != 0;
     a.max_output = static_cast<std::int32_t>(limit & ~kHasExtras);
     a.row = first_row_ + static_cast<std::int64_t>(row_);
     if ((limit & kHasExtras) != 0 && !read_extras(a)) return corrupt("extras that do not fit");
@@ -211,14 +213,18 @@ class BinarySource final : public RequestSource {
     if ((mask & kTtft) && !take(a.ttft_us)) return false;
     if ((mask & kDuration) && !take(a.duration_us)) return false;
     if (a.row < 0 || a.reasoning < 0 || a.cached < -1 || a.cache_write < 0) return false;
-    if (!(mask & kBlocks)) return true;
-    std::uint32_t n = 0;
-    if (!take(n) || n > (payload_.size() - extra_at_) / 4) return false;
-    const std::size_t begin = blocks_.size();
-    blocks_.resize(begin + n);
-    if (n > 0) std::memcpy(blocks_.data() + begin, payload_.data() + extra_at_, std::size_t{n} * 4);
-    extra_at_ += std::size_t{n} * 4;
-    return true;
+    if (mask & kBlocks) {
+      std::uint32_t n = 0;
+      if (!take(n) || n > (payload_.size() - extra_at_) / 4) return false;
+      const std::size_t begin = blocks_.size();
+      blocks_.resize(begin + n);
+      if (n > 0) std::memcpy(blocks_.data() + begin, payload_.data() + extra_at_, std::size_t{n} * 4);
+      extra_at_ += std::size_t{n} * 4;
+    }
+    if (mask & kParts)
+      for (const Part& part : kRareParts)
+        if (!take(a.*part.member) || a.*part.member < 0) return false;
+    return parts_fault(a) == nullptr;
   }
 
   Window window_;

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "core/testing.h"
+#include "fleet/fleet.h"
 #include "trace/generate.h"
 #include "trace/generate_testing.h"
+#include "trace/parts.h"
 #include "trace/trace.h"
 #include "trace/write_text.h"
 
@@ -47,8 +49,21 @@ class Listed final : public RequestSource {
       row.a.reasoning = std::min(row.a.reasoning, row.a.output);  // parts are not more than their whole
       row.a.cached = std::min(row.a.cached, row.a.prompt);
       row.a.cache_write = std::min(row.a.cache_write, row.a.prompt - std::max(row.a.cached, 0));
+      std::int32_t prompt = row.a.prompt - std::max(row.a.cached, 0) - row.a.cache_write;
+      std::int32_t output = row.a.output - row.a.reasoning;
+      const auto part = [&](std::int32_t whole) {
+        return rng.chance(0.2) ? static_cast<std::int32_t>(rng.between(0, whole)) : 0;
+      };
+      row.a.cache_write_1h = part(row.a.cache_write);
+      prompt -= row.a.audio_prompt = part(prompt);
+      row.a.image_prompt = part(prompt);
+      output -= row.a.audio_output = part(output);
+      row.a.image_output = part(output);
       row.a.max_output = static_cast<std::int32_t>(some(0));
       row.a.needs = static_cast<std::uint32_t>(rng.below(4));
+      if (row.a.audio_prompt > 0 || row.a.audio_output > 0) row.a.needs |= kAudio;
+      if (row.a.image_prompt > 0 || row.a.image_output > 0) row.a.needs |= kImage;
+      row.a.cache_hit = rng.chance(0.2);
       row.a.batch = rng.chance(0.2);
       row.a.failed = rng.chance(0.2);
       row.a.cost_nano = some(-1);
@@ -110,8 +125,9 @@ TEST(BinaryTrace, gives_back_every_field_of_every_row) {
         EXPECT_EQ((*back)->teams()[a.team], listed.teams()[b.team]);
         EXPECT_EQ(std::tuple(a.prompt, a.output, a.reasoning, a.cached, a.cache_write, a.max_output),
                   std::tuple(b.prompt, b.output, b.reasoning, b.cached, b.cache_write, b.max_output));
-        EXPECT_EQ(std::tuple(a.needs, a.batch, a.failed, a.cost_nano, a.ttft_us, a.duration_us),
-                  std::tuple(b.needs, b.batch, b.failed, b.cost_nano, b.ttft_us, b.duration_us));
+        EXPECT_EQ(std::tuple(a.needs, a.batch, a.failed, a.cache_hit, a.cost_nano, a.ttft_us, a.duration_us),
+                  std::tuple(b.needs, b.batch, b.failed, b.cache_hit, b.cost_nano, b.ttft_us, b.duration_us));
+        for (const Part& rare : kRareParts) EXPECT_EQ(a.*rare.member, b.*rare.member) << rare.name;
         EXPECT_EQ(rows[i].blocks, listed.rows()[i].blocks);
       }
       ASSERT_TRUE((*back)->rewind());
@@ -195,7 +211,8 @@ TEST(WriteText, states_what_is_stated_and_disarms_formulas) {
   auto source = generate(profile, options);
   ASSERT_TRUE(source);
   std::string csv;
-  TextColumns columns{.team = false, .usage = false, .limit = true, .outcome = false, .batch = false, .blocks = false};
+  TextColumns columns{
+      .team = false, .usage = false, .parts = false, .limit = true, .outcome = false, .batch = false, .blocks = false};
   ASSERT_TRUE(write_csv(
       **source, [&](std::string_view piece) { return csv += piece, Result<void>{}; }, columns));
   EXPECT_EQ(csv.substr(0, csv.find('\n')), "at,model,tenant,prompt,output,max_output");

@@ -4,6 +4,7 @@
 
 #include "trace/binary.h"
 #include "trace/binary_frame.h"
+#include "trace/parts.h"
 
 namespace ace {
 namespace {
@@ -62,7 +63,8 @@ class Writer {
   }
 
   std::uint32_t class_of(const Arrival& a) {
-    const Class want{a.model, a.tenant, a.team, a.needs, (a.batch ? kBatch : 0U) | (a.failed ? kFailed : 0U)};
+    const Class want{a.model, a.tenant, a.team, a.needs,
+                     (a.batch ? kBatch : 0U) | (a.failed ? kFailed : 0U) | (a.cache_hit ? kCacheHit : 0U)};
     if (a.tenant < latest_.size() && latest_[a.tenant].first == want) return latest_[a.tenant].second;
     const auto [at, fresh] = classes_.try_emplace(want, static_cast<std::uint32_t>(classes_.size()));
     if (fresh) {
@@ -86,6 +88,7 @@ class Writer {
     if (a.ttft_us != -1) mask |= kTtft;
     if (a.duration_us != -1) mask |= kDuration;
     if (!a.blocks.empty()) mask |= kBlocks;
+    if (!only_common_parts(a)) mask |= kParts;
     put(extras_, mask);
     if (mask & kRowNumber) put(extras_, a.row);
     if (mask & kReasoningTokens) put(extras_, a.reasoning);
@@ -94,9 +97,12 @@ class Writer {
     if (mask & kCost) put(extras_, a.cost_nano);
     if (mask & kTtft) put(extras_, a.ttft_us);
     if (mask & kDuration) put(extras_, a.duration_us);
-    if (!(mask & kBlocks)) return;
-    put(extras_, static_cast<std::uint32_t>(a.blocks.size()));
-    extras_.append(reinterpret_cast<const char*>(a.blocks.data()), a.blocks.size_bytes());
+    if (mask & kBlocks) {
+      put(extras_, static_cast<std::uint32_t>(a.blocks.size()));
+      extras_.append(reinterpret_cast<const char*>(a.blocks.data()), a.blocks.size_bytes());
+    }
+    if (mask & kParts)
+      for (const Part& part : kRareParts) put(extras_, a.*part.member);
   }
 
   void rows(std::span<const Arrival> batch) {
@@ -113,7 +119,7 @@ class Writer {
         const Arrival& a = batch[end];
         const bool numbered = a.row != first + static_cast<std::int64_t>(end - begin);
         const bool more = numbered || a.reasoning != 0 || a.cached != -1 || a.cache_write != 0 || a.cost_nano != -1 ||
-                          a.ttft_us != -1 || a.duration_us != -1 || !a.blocks.empty();
+                          a.ttft_us != -1 || a.duration_us != -1 || !a.blocks.empty() || !only_common_parts(a);
         const std::uint32_t kind = class_of(a);
         char row[kRowBytes];
         const std::int64_t at = nanos(a.at);

@@ -163,6 +163,8 @@ std::vector<Column> known_columns(TraceFormat format) {
               {Field::output, "completion_tokens", 0, true},
               {Field::cost, "spend", 0, false},
               {Field::status, "status", 0, false},
+              {Field::cache_hit, "cache_hit", 0, false},
+              {Field::call_type, "call_type", 0, false},
               {Field::usage_metadata, "metadata", 0, false}};
     case TraceFormat::mooncake:
       // github.com/kvcache-ai/Mooncake, FAST25-release: times in milliseconds since the start, blocks of 512 tokens.

@@ -101,6 +101,140 @@ TEST(LiteLlm, reads_the_same_from_an_array_from_lines_and_from_csv) {
   EXPECT_EQ(table.rows, lines.rows) << table.error;
 }
 
+/// One row of a spend log with these further members.
+std::string spend_row(const std::string& more) {
+  return R"({"request_id":"r","startTime":"2026-01-24 09:20:46.8","model":"gpt-4o","prompt_tokens":1000,"completion_tokens":100,)" +
+         more + "}\n";
+}
+std::string all_of(const std::vector<std::string>& notes) {
+  std::string all;
+  for (const std::string& note : notes) all += note + "\n";
+  return all;
+}
+
+TEST(LiteLlm, tells_an_answer_of_the_response_cache) {
+  const struct {
+    const char* text;
+    bool want;
+  } cases[] = {{R"("cache_hit":"True")", true},   {R"("cache_hit":true)", true},   {R"("cache_hit":"False")", false},
+               {R"("cache_hit":"None")", false},  {R"("cache_hit":"")", false},    {R"("cache_hit":null)", false},
+               {R"("cache_hit":"false")", false}, {R"("cache_key":"None")", false}};
+  for (const auto& c : cases) {
+    const Read read = read_text(spend_row(c.text));
+    ASSERT_EQ(read.arrivals.size(), 1U) << c.text << read.error;
+    EXPECT_EQ(read.arrivals[0].cache_hit, c.want) << c.text;
+  }
+  EXPECT_THAT(read_text(spend_row(R"("cache_hit":"perhaps")")).error, HasSubstr("cache_hit: expected true or false"));
+}
+
+TEST(LiteLlm, reads_every_class_of_token_that_its_usage_tells) {
+  const struct {
+    const char* why;
+    const char* usage;
+    std::int32_t cached, written, written_1h, audio, image, reasoning, audio_output, image_output;
+  } cases[] = {
+      {"Anthropic's names", R"({"cache_read_input_tokens":600,"cache_creation_input_tokens":300})", 600, 300, 0, 0, 0,
+       0, 0, 0},
+      {"DeepSeek's name", R"({"prompt_cache_hit_tokens":640,"prompt_cache_miss_tokens":360})", 640, 0, 0, 0, 0, 0, 0,
+       0},
+      {"writes for an hour",
+       R"({"prompt_tokens_details":{"cached_tokens":10,"cache_creation_tokens":300,"cache_creation_token_details":{"ephemeral_5m_input_tokens":100,"ephemeral_1h_input_tokens":200}}})",
+       10, 300, 200, 0, 0, 0, 0, 0},
+      {"the same as Anthropic sends it",
+       R"({"cache_creation_input_tokens":300,"cache_creation":{"ephemeral_5m_input_tokens":100,"ephemeral_1h_input_tokens":200}})",
+       -1, 300, 200, 0, 0, 0, 0, 0},
+      {"audio and images",
+       R"({"prompt_tokens_details":{"audio_tokens":40,"image_tokens":200,"text_tokens":760},"completion_tokens_details":{"reasoning_tokens":20,"audio_tokens":30,"image_tokens":5}})",
+       -1, 0, 0, 40, 200, 20, 30, 5},
+      {"cached audio is counted once",
+       R"({"prompt_tokens_details":{"cached_tokens":500,"audio_tokens":400,"cached_tokens_details":{"audio_tokens":300}}})",
+       500, 0, 0, 100, 0, 0, 0, 0},
+      {"cached audio that is not told apart: the least that fits, 700 + 400 - 1000",
+       R"({"prompt_tokens_details":{"cached_tokens":700,"audio_tokens":400}})", 700, 0, 0, 300, 0, 0, 0, 0},
+  };
+  for (const auto& c : cases) {
+    const Read read = read_text(spend_row("\"metadata\":{\"usage_object\":" + std::string(c.usage) + "}"));
+    ASSERT_EQ(read.arrivals.size(), 1U) << c.why << ": " << read.error;
+    const Arrival& a = read.arrivals[0];
+    EXPECT_EQ(std::tuple(a.cached, a.cache_write, a.cache_write_1h, a.audio_prompt, a.image_prompt),
+              std::tuple(c.cached, c.written, c.written_1h, c.audio, c.image))
+        << c.why;
+    EXPECT_EQ(std::tuple(a.reasoning, a.audio_output, a.image_output),
+              std::tuple(c.reasoning, c.audio_output, c.image_output))
+        << c.why;
+  }
+  EXPECT_THAT(
+      read_text(
+          spend_row(R"("metadata":{"usage_object":{"cache_read_input_tokens":600,"cache_creation_input_tokens":500}})"))
+          .error,
+      HasSubstr("more cached and cache-write tokens than prompt tokens"));
+}
+
+TEST(LiteLlm, tells_what_money_no_token_explains_and_keeps_it_out_of_the_comparison) {
+  const Read read = read_text(spend_row(
+      R"("spend":0.5,"call_type":"acompletion","metadata":{"usage_object":{"service_tier":"flex","video_tokens":9,"server_tool_use":{"web_search_requests":2}},)"
+      R"("cost_breakdown":{"input_cost":0.2,"output_cost":0.15,"tool_usage_cost":0.1,"margin_total_amount":0.05,"surcharge_cost":0.01,"total_cost":0.5}})"));
+  ASSERT_EQ(read.arrivals.size(), 1U) << read.error;
+  EXPECT_EQ(read.arrivals[0].cost_nano, 350'000'000) << "0.5 less 0.1 for tools and 0.05 of margin";
+  for (const char* told : {"cost_breakdown.tool_usage_cost: in 1 rows, 0.10 USD together",
+                           "cost_breakdown.margin_total_amount", "service tier flex", "web_search_requests",
+                           "usage_object.video_tokens: in 1 rows, 9 units", "cost_breakdown.surcharge_cost"})
+    EXPECT_THAT(all_of(read.notes), HasSubstr(told));
+  const Read images = read_text(spend_row(R"("spend":0.04,"call_type":"aimage_generation")"));
+  EXPECT_THAT(all_of(images.notes),
+              HasSubstr("call type aimage_generation: in 1 rows, 0.04 USD together; not billed by tokens"));
+  EXPECT_TRUE(read_text(spend_row(R"("call_type":"aretrieve_batch")")).arrivals.at(0).batch);
+}
+
+/// A page with one bucket of one result.
+std::string usage_page(const std::string& result) {
+  return R"({"object":"page","data":[{"object":"bucket","start_time":1730419200,"end_time":1730505600,"results":[{"num_model_requests":1,)" +
+         result + "}]}]}";
+}
+
+TEST(OpenAiUsage, reads_audio_images_and_cache_writes_in_both_meanings_of_the_export) {
+  const Read older = read_text(usage_page(
+      R"("object":"organization.usage.completions.result","input_tokens":1000,"input_cached_tokens":800,"output_tokens":500,"input_audio_tokens":300,"output_audio_tokens":200)"));
+  ASSERT_EQ(older.arrivals.size(), 1U) << older.error;
+  const Arrival& a = older.arrivals[0];
+  EXPECT_EQ(std::tuple(a.prompt, a.cached, a.audio_prompt, a.output, a.audio_output),
+            std::tuple(1300, 800, 300, 700, 200))
+      << "text alone was input_tokens";
+  EXPECT_EQ(a.needs, 1U << 2U) << "audio";
+  const Read newer = read_text(usage_page(
+      R"("input_tokens":1500,"input_cached_tokens":800,"input_cache_write_tokens":200,"input_uncached_tokens":500,"input_text_tokens":150,)"
+      R"("input_audio_tokens":300,"input_image_tokens":50,"input_cached_audio_tokens":100,"output_tokens":700,"output_text_tokens":490,)"
+      R"("output_audio_tokens":200,"output_image_tokens":10,"service_tier":"priority","output_video_tokens":7)"));
+  ASSERT_EQ(newer.arrivals.size(), 1U) << newer.error;
+  const Arrival& b = newer.arrivals[0];
+  EXPECT_EQ(std::tuple(b.prompt, b.cached, b.cache_write, b.audio_prompt, b.image_prompt),
+            std::tuple(1500, 800, 200, 300, 50));
+  EXPECT_EQ(std::tuple(b.output, b.audio_output, b.image_output), std::tuple(700, 200, 10));
+  for (const char* told : {"input_cached_audio_tokens: in 1 rows, 100 tokens together", "service tier priority",
+                           "output_video_tokens: in 1 rows, 7 units"})
+    EXPECT_THAT(all_of(newer.notes), HasSubstr(told));
+  EXPECT_TRUE(
+      read_text(usage_page(R"("input_tokens":1,"output_tokens":1,"service_tier":"batch")")).arrivals.at(0).batch);
+  EXPECT_EQ(read_text(usage_page(R"("object":"organization.usage.embeddings.result","input_tokens":7)"))
+                .arrivals.at(0)
+                .prompt,
+            7);
+  const struct {
+    const char* result;
+    const char* says;
+  } wrong[] = {
+      {R"("input_tokens":100,"output_tokens":1,"input_cached_tokens":60,"input_cache_write_tokens":50)",
+       "input_tokens: less than"},
+      {R"("input_tokens":100,"output_tokens":1,"input_uncached_tokens":50,"input_cached_tokens":60)",
+       "input_uncached_tokens"},
+      {R"("input_tokens":100,"output_tokens":1,"output_text_tokens":1,"input_text_tokens":90,"output_audio_tokens":2)",
+       "output_tokens: less than"},
+      {R"("object":"organization.usage.images.result","images":3)", "not billed by the tokens"},
+      {R"("input_tokens":100,"output_tokens":1,"input_audio_tokens":-1)", "input_audio_tokens"},
+  };
+  for (const auto& c : wrong) EXPECT_THAT(read_text(usage_page(c.result)).error, HasSubstr(c.says)) << c.result;
+}
+
 TEST(OpenAiUsage, deals_its_totals_out_evenly_and_says_so) {
   const Read read = read_text(kUsage);
   ASSERT_EQ(read.rows.size(), 4U) << read.error;
@@ -190,18 +324,12 @@ TEST(Formats, are_told_apart_by_content_and_named_by_format) {
   EXPECT_EQ(trace_format_from("nonsense"), std::nullopt);
 }
 
-TEST(Names, are_masked_unless_declared_mapped_or_given) {
+TEST(Names, are_masked_unless_declared) {
   const std::string text = "at,model,tenant,team,prompt,output\n1,gpt-4o,acme,search,1,1\n2,secret,globex,ops,1,1\n";
   const Read masked = read_text(text);
   ASSERT_EQ(masked.rows.size(), 2U) << masked.error;
   EXPECT_THAT(masked.rows[0], HasSubstr(" gpt-4o acme search"));
   for (const char* raw : {"secret", "globex", "ops"}) EXPECT_THAT(masked.rows[1], ::testing::Not(HasSubstr(raw)));
-  ReadOptions mapped;
-  mapped.model_map = {{"secret", "ours"}};
-  EXPECT_THAT(read_text(text, mapped).rows[1], HasSubstr(" ours t_"));
-  ReadOptions given;
-  given.model = "one";
-  EXPECT_THAT(read_text(text, given).rows[0], HasSubstr(" one acme"));
   // Without a key of the user's, a random one: two runs do not agree.
   auto a = read_trace(bytes_of(text), "a"), b = read_trace(bytes_of(text), "b");
   std::vector<Arrival> rows(2);

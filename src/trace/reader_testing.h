@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "trace/parts.h"
 #include "trace/trace.h"
 
 namespace ace {
@@ -27,11 +28,12 @@ inline FuzzRead fuzz_read(RequestSource& source) {
     if (*got == 0) break;
     for (std::size_t i = 0; i < *got; ++i) {
       const Arrival& a = batch[i];
-      ACE_CHECK(a.prompt >= 0 && a.output >= 0 && a.cached <= a.prompt && a.reasoning <= a.output,
-                "counts out of bounds");
+      ACE_CHECK(a.prompt >= 0 && a.output >= 0 && parts_fault(a) == nullptr, "counts out of bounds");
       for (const std::int64_t v :
            {nanos(a.at), a.row, std::int64_t{a.prompt}, std::int64_t{a.output}, std::int64_t{a.cached}, a.cost_nano,
-            a.duration_us, a.ttft_us, std::int64_t{a.failed}}) {
+            a.duration_us, a.ttft_us, std::int64_t{a.failed}, std::int64_t{a.cache_hit}, std::int64_t{a.cache_write},
+            std::int64_t{a.cache_write_1h}, std::int64_t{a.audio_prompt}, std::int64_t{a.image_prompt},
+            std::int64_t{a.audio_output}, std::int64_t{a.image_output}}) {
         read.rows += std::to_string(v) + ",";
       }
       read.rows += source.models()[a.model] + "," + source.tenants()[a.tenant];

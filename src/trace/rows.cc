@@ -5,137 +5,18 @@
 
 #include <fmt/core.h>
 
+#include "fleet/fleet.h"
+#include "trace/parts.h"
+
 namespace ace {
 namespace {
 
 constexpr std::size_t kNamesMax = 1U << 20;  // distinct names of one kind, so that memory stays bounded
 constexpr std::size_t kLinesShown = 5;
 
-struct FieldName {
-  Field field;
-  const char* name;
-  std::int64_t unit_ns;
-  bool required;
-};
-constexpr FieldName kFields[] = {
-    {Field::at, "at", 0, true},
-    {Field::end, "end", 0, false},
-    {Field::id, "id", 0, false},
-    {Field::model, "model", 0, false},
-    {Field::tenant, "tenant", 0, false},
-    {Field::team, "team", 0, false},
-    {Field::user, "user", 0, false},
-    {Field::api_key, "api_key", 0, false},
-    {Field::prompt, "prompt", 0, true},
-    {Field::output, "output", 0, true},
-    {Field::reasoning, "reasoning", 0, false},
-    {Field::cached, "cached", 0, false},
-    {Field::cache_write, "cache_write", 0, false},
-    {Field::max_output, "max_output", 0, false},
-    {Field::needs, "needs", 0, false},
-    {Field::batch, "batch", 0, false},
-    {Field::failed, "failed", 0, false},
-    {Field::status, "status", 0, false},
-    {Field::cost, "cost_usd", 0, false},
-    {Field::ttft, "ttft_us", 1'000, false},
-    {Field::duration, "duration_us", 1'000, false},
-    {Field::blocks, "blocks", 0, false},
-};
-
-std::optional<std::int64_t> unit_from(std::string_view text) {
-  if (text == "s") return 1'000'000'000;
-  if (text == "ms") return 1'000'000;
-  if (text == "us") return 1'000;
-  if (text == "ns") return 1;
-  return std::nullopt;
-}
-
 }  // namespace
 
-std::string_view name_of(Field field) {
-  for (const FieldName& known : kFields) {
-    if (known.field == field) return known.name;
-  }
-  return "ignored";
-}
-
-std::vector<Column> own_columns() {
-  std::vector<Column> columns;
-  for (const FieldName& known : kFields) columns.push_back({known.field, known.name, known.unit_ns, known.required});
-  return columns;
-}
-
-Result<std::vector<Column>> parse_columns(const std::string& text) {
-  std::vector<Column> columns;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    const std::string part = text.substr(begin, comma - begin);
-    begin = comma + 1;
-    const std::size_t equals = part.find('=');
-    const FieldName* field = nullptr;
-    for (const FieldName& known : kFields) {
-      const std::string_view name = known.name;
-      const std::string given = part.substr(0, equals);
-      const bool same = given == name || (known.field == Field::cost && given == "cost") ||
-                        (known.field == Field::ttft && given == "ttft") ||
-                        (known.field == Field::duration && given == "duration");
-      if (equals != std::string::npos && same) field = &known;
-    }
-    if (field == nullptr || equals + 1 == part.size()) {
-      std::string names;
-      for (const FieldName& known : kFields) names += std::string(names.empty() ? "" : ", ") + known.name;
-      return Error(Errc::bad_input, fmt::format("--columns: expected FIELD=COLUMN with FIELD one of {}, got \"{}\"",
-                                                names, part.substr(0, 64)));
-    }
-    Column column{field->field, part.substr(equals + 1), field->unit_ns, true};
-    const std::size_t colon = column.name.rfind(':');
-    if (colon != std::string::npos) {
-      if (const auto unit = unit_from(std::string_view(column.name).substr(colon + 1))) {
-        column.unit_ns = *unit;
-        column.name.resize(colon);
-      }
-    }
-    for (const Column& other : columns) {
-      if (other.field == column.field) {
-        return Error(Errc::bad_input, fmt::format("--columns: {} is given twice", field->name));
-      }
-    }
-    columns.push_back(std::move(column));
-  }
-  for (const FieldName& known : kFields) {
-    const bool given =
-        std::any_of(columns.begin(), columns.end(), [&](const Column& c) { return c.field == known.field; });
-    if (known.required && !given) {
-      return Error(Errc::bad_input,
-                   fmt::format("--columns: {} is missing; every trace needs at, prompt and output, e.g. "
-                               "--columns at=ts,prompt=in,output=out",
-                               known.name));
-    }
-  }
-  return columns;
-}
-
-TimeKind time_kind(const std::vector<Column>& columns) {
-  for (const Column& column : columns) {
-    if (column.field != Field::at) continue;
-    switch (column.unit_ns) {
-      case 1'000'000'000:
-        return TimeKind::seconds;
-      case 1'000'000:
-        return TimeKind::millis;
-      case 1'000:
-        return TimeKind::micros;
-      case 1:
-        return TimeKind::nanos;
-      default:
-        break;
-    }
-  }
-  return TimeKind::unknown;
-}
-
-Symbols::Symbols(const ReadOptions& options) : masks_(options.masks), fixed_model_(options.model) {
+Symbols::Symbols(const ReadOptions& options) : masks_(options.masks) {
   if (!masks_.model || !masks_.tenant || !masks_.team || !masks_.identity) {
     const Masks random = masks_with(random_mask_key());
     if (!masks_.model) masks_.model = random.model;
@@ -143,7 +24,6 @@ Symbols::Symbols(const ReadOptions& options) : masks_(options.masks), fixed_mode
     if (!masks_.team) masks_.team = random.team;
     if (!masks_.identity) masks_.identity = random.identity;
   }
-  for (const auto& [theirs, ours] : options.model_map) model_map_.emplace(theirs, ours);
 }
 
 Result<std::uint32_t> Symbols::look_up(Table& table, std::string_view raw, char kind, const Masks::Mask& mask,
@@ -168,13 +48,7 @@ Result<std::uint32_t> Symbols::look_up(Table& table, std::string_view raw, char 
   return table.last_symbol = found->second;
 }
 
-Result<std::uint32_t> Symbols::model(std::string_view raw) {
-  if (!fixed_model_.empty()) return models_.names(fixed_model_);
-  const auto mapped = model_map_.find(raw);
-  // What the user's own map or option names is a label by declaration.
-  if (mapped != model_map_.end()) return models_.names(mapped->second);
-  return look_up(models_, raw, 'n', masks_.model, "model");
-}
+Result<std::uint32_t> Symbols::model(std::string_view raw) { return look_up(models_, raw, 'n', masks_.model, "model"); }
 Result<std::uint32_t> Symbols::tenant(std::string_view raw, bool identity) {
   return look_up(tenants_, raw, identity ? 'i' : 'n', identity ? masks_.identity : masks_.tenant, "tenant");
 }
@@ -187,7 +61,8 @@ void RowBuilder::begin() {
   seen_ = 0;
   end_.reset();
   first_token_.reset();
-  id_ = model_ = tenant_ = team_ = organization_ = api_key_ = user_ = {};
+  id_ = model_ = tenant_ = team_ = organization_ = api_key_ = user_ = call_type_ = {};
+  extras_ = {};
 }
 
 void RowBuilder::restart() {
@@ -195,6 +70,7 @@ void RowBuilder::restart() {
   ends_.restart();
   firsts_.restart();
   long_requests_ = 0;
+  remarks_.restart();
 }
 
 Result<void> RowBuilder::set_count(std::int32_t Arrival::*member, std::string_view text) {
@@ -279,6 +155,16 @@ Result<void> RowBuilder::set(const Column& column, std::string_view text) {
       return set_count(&Arrival::cached, text);
     case Field::cache_write:
       return set_count(&Arrival::cache_write, text);
+    case Field::cache_write_1h:
+      return set_count(&Arrival::cache_write_1h, text);
+    case Field::audio_prompt:
+      return set_count(&Arrival::audio_prompt, text);
+    case Field::image_prompt:
+      return set_count(&Arrival::image_prompt, text);
+    case Field::audio_output:
+      return set_count(&Arrival::audio_output, text);
+    case Field::image_output:
+      return set_count(&Arrival::image_output, text);
     case Field::max_output:
       return set_count(&Arrival::max_output, text);
     case Field::needs: {
@@ -293,6 +179,9 @@ Result<void> RowBuilder::set(const Column& column, std::string_view text) {
     case Field::status:
       row_.failed = text != "success" && text != "200" && text != "ok";
       return {};
+    case Field::cache_hit:
+      if (text == "None") return {};  // LiteLLM: no cache was asked
+      return flag(row_.cache_hit);
     case Field::cost: {
       const Result<std::int64_t> nano = parse_nano_usd(text);
       if (!nano) return nano.error();
@@ -305,12 +194,37 @@ Result<void> RowBuilder::set(const Column& column, std::string_view text) {
       return micros(row_.duration_us);
     case Field::blocks:
       return set_blocks(text);
-    case Field::usage_metadata:
-      return metadata_.read(text, row_);
+    case Field::usage_metadata: {
+      const Result<LiteLlmExtras> extras = metadata_.read(text, row_, remarks_);
+      if (!extras) return extras.error();
+      extras_ = *extras;
+      return {};
+    }
+    case Field::call_type:
+      call_type_ = text;
+      return {};
     case Field::ignored:
       return {};
   }
   return {};
+}
+
+/// What the metadata of a row say can be judged when all of the row is there.
+void RowBuilder::settle_extras() {
+  if (call_type_.find("batch") != std::string_view::npos) row_.batch = true;
+  if (row_.cost_nano > 0 && !billed_by_tokens(call_type_))
+    remarks_.see(fmt::format("call type {}", call_type_.substr(0, 32)), row_.cost_nano, "nano-USD",
+                 "not billed by tokens: replayed by the tokens that were logged, if any");
+  if (row_.cost_nano > 0) row_.cost_nano -= std::min(row_.cost_nano, extras_.beyond_tokens_nano);
+  // Where a provider does not tell how much of the audio was cached, the least overlap that its counts allow.
+  const std::int64_t room = std::int64_t{row_.prompt} - std::max(row_.cached, 0) - row_.cache_write;
+  for (std::int32_t* part : {&row_.image_prompt, &row_.audio_prompt}) {
+    const std::int64_t over = std::int64_t{row_.audio_prompt} + row_.image_prompt - room;
+    const std::int64_t shared = std::clamp<std::int64_t>(over, 0, *part);
+    if (shared == 0 || room < 0) continue;
+    *part -= static_cast<std::int32_t>(shared);
+    remarks_.see("audio and image tokens that were cached or written too", shared, "tokens", "priced as those");
+  }
 }
 
 Result<Arrival> RowBuilder::finish() {
@@ -321,13 +235,10 @@ Result<Arrival> RowBuilder::finish() {
   }
   if (first_token_ && *first_token_ >= row_.at) row_.ttft_us = nanos(*first_token_ - row_.at) / 1'000;
   if (row_.duration_us >= 400 * kMicrosPerDay) ++long_requests_;
-  if (row_.cached > row_.prompt) return Error(Errc::bad_input, "more cached tokens than prompt tokens");
-  if (row_.reasoning > row_.output) return Error(Errc::bad_input, "more reasoning tokens than output tokens");
-  if (row_.cache_write > row_.prompt) return Error(Errc::bad_input, "more cache-write tokens than prompt tokens");
-  if (std::int64_t{std::max(row_.cached, 0)} + row_.cache_write > row_.prompt) {
-    // A token is read from a cache or written to it. Clipping either would change what the row costs.
-    return Error(Errc::bad_input, "more cached and cache-write tokens than prompt tokens");
-  }
+  if (has(Field::usage_metadata) || has(Field::call_type)) settle_extras();
+  if (const char* fault = parts_fault(row_)) return Error(Errc::bad_input, fault);
+  if (row_.audio_prompt > 0 || row_.audio_output > 0) row_.needs |= kAudio;
+  if (row_.image_prompt > 0 || row_.image_output > 0) row_.needs |= kImage;
   const Result<std::uint32_t> model = symbols_.model(model_);
   if (!model) return model.error();
   // The tenant is the widest name the log has: organization, team, key, user; people and keys always masked.
@@ -350,6 +261,7 @@ std::vector<std::string> RowBuilder::notes() const {
   const std::uint64_t leaps = times_.leap_seconds() + ends_.leap_seconds();
   if (leaps > 0) notes.push_back(fmt::format("{} leap seconds were read as 59.999 s", leaps));
   if (long_requests_ > 0) notes.push_back(fmt::format("{} requests took 400 days or more", long_requests_));
+  for (std::string& remark : remarks_.notes()) notes.push_back(std::move(remark));
   return notes;
 }
 

@@ -34,16 +34,23 @@ enum class Field : std::uint8_t {
   reasoning,
   cached,
   cache_write,
+  cache_write_1h,
+  audio_prompt,
+  image_prompt,
+  audio_output,
+  image_output,
   max_output,
   needs,
   batch,
   failed,
   status,  ///< a word: anything but success is a failure
+  cache_hit,
   cost,
   ttft,
   duration,
   blocks,
   usage_metadata,  ///< LiteLLM: JSON with the usage object
+  call_type,       ///< LiteLLM: "acompletion", "aimage_generation"
 };
 
 /// One column of a table or member of an object: where a field is found and in which unit.
@@ -89,8 +96,6 @@ class Symbols {
                                        const char* what);
 
   Masks masks_;
-  std::string fixed_model_;
-  std::unordered_map<std::string, std::string, Hash, std::equal_to<>> model_map_;
   Table models_, tenants_, teams_;
 };
 
@@ -119,6 +124,7 @@ class RowBuilder {
   Symbols& symbols() { return symbols_; }
   [[nodiscard]] const Symbols& symbols() const { return symbols_; }
   TimeColumn& times() { return times_; }
+  Remarks& remarks() { return remarks_; }
   void restart();
   /// Leap seconds, very long requests: things that were read but deserve a look.
   [[nodiscard]] std::vector<std::string> notes() const;
@@ -126,16 +132,19 @@ class RowBuilder {
  private:
   Result<void> set_count(std::int32_t Arrival::*member, std::string_view text);
   Result<void> set_blocks(std::string_view text);
+  void settle_extras();
 
   Symbols symbols_;
   TimeColumn times_, ends_, firsts_;
   Arrival row_;
   std::uint64_t seen_ = 0;
   std::optional<Instant> end_, first_token_;
-  std::string_view id_, model_, tenant_, team_, organization_, api_key_, user_;
+  std::string_view id_, model_, tenant_, team_, organization_, api_key_, user_, call_type_;
   std::vector<std::uint32_t> blocks_;
   std::uint64_t long_requests_ = 0;
   LiteLlmMetadata metadata_;
+  LiteLlmExtras extras_;
+  Remarks remarks_;
 };
 
 /// What was wrong with rows, by reason.

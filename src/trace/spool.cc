@@ -31,10 +31,16 @@ void for_each_column(Visit visit) {
   visit(13, [](auto& row) -> auto& { return row.cost_nano; });
   visit(14, [](auto& row) -> auto& { return row.ttft_us; });
   visit(15, [](auto& row) -> auto& { return row.duration_us; });
+  visit(16, [](auto& row) -> auto& { return row.cache_write_1h; });
+  visit(17, [](auto& row) -> auto& { return row.audio_prompt; });
+  visit(18, [](auto& row) -> auto& { return row.image_prompt; });
+  visit(19, [](auto& row) -> auto& { return row.audio_output; });
+  visit(20, [](auto& row) -> auto& { return row.image_output; });
+  visit(21, [](auto& row) -> auto& { return row.cache_hit; });
 }
 // Two more columns have rules of their own: the row number, which is left out where rows follow one another, and how
 // many prefix blocks a row has.
-constexpr unsigned kRowColumn = 16, kBlocksColumn = 17, kColumns = 18;
+constexpr unsigned kRowColumn = 22, kBlocksColumn = 23, kColumns = 24;
 
 struct Head {
   std::uint32_t rows = 0;

@@ -16,7 +16,8 @@ struct Kept {
 
 auto columns(const Arrival& a) {
   return std::tuple(a.at, a.row, a.model, a.tenant, a.team, a.prompt, a.output, a.reasoning, a.cached, a.cache_write,
-                    a.max_output, a.needs, a.batch, a.failed, a.cost_nano, a.ttft_us, a.duration_us);
+                    a.max_output, a.needs, a.batch, a.failed, a.cost_nano, a.ttft_us, a.duration_us, a.cache_write_1h,
+                    a.audio_prompt, a.image_prompt, a.audio_output, a.image_output, a.cache_hit);
 }
 bool same(const Kept& a, const Kept& b) { return columns(a.row) == columns(b.row) && a.blocks == b.blocks; }
 
@@ -72,6 +73,9 @@ std::vector<Kept> random_rows(Rng& rng, std::size_t n) {
     a.tenant = static_cast<std::uint32_t>(rng.below(100));
     a.cached = static_cast<std::int32_t>(rng.between(-1, 5));
     a.failed = rng.chance(0.1);
+    a.cache_hit = rng.chance(0.1);
+    for (std::int32_t* part : {&a.cache_write_1h, &a.audio_prompt, &a.image_prompt, &a.audio_output, &a.image_output})
+      *part = static_cast<std::int32_t>(rng.below(3));
     a.batch = rng.chance(0.1);
     a.cost_nano = rng.between(-1, 1'000'000'000'000);
     kept.blocks.resize(rng.below(4));

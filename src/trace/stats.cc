@@ -137,6 +137,7 @@ void Counter::add(const Arrival& row) {
   }
   stats_.failed += row.failed ? 1U : 0U;
   stats_.batch += row.batch ? 1U : 0U;
+  stats_.cache_hits += row.cache_hit ? 1U : 0U;
   if (row.cost_nano >= 0) {
     ++stats_.cost_known;
     stats_.cost_nano += row.cost_nano;

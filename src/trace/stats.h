@@ -76,7 +76,7 @@ struct TraceStats {
   std::uint64_t cached_known = 0;  ///< requests whose log says how much was cached
   std::int64_t cached = 0;         ///< tokens, of those
   int128 cached_of = 0;            ///< prompt tokens of those
-  std::uint64_t failed = 0, batch = 0;
+  std::uint64_t failed = 0, batch = 0, cache_hits = 0;
   std::uint64_t cost_known = 0;
   int128 cost_nano = 0;
   Moments gaps;            ///< seconds between arrivals

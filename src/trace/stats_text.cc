@@ -100,6 +100,8 @@ std::string to_text(const TraceStats& s) {
   }
   if (s.failed > 0) out += fmt::format("failed    {:>17} requests\n", grouped(s.failed));
   if (s.batch > 0) out += fmt::format("batch     {:>17} requests\n", grouped(s.batch));
+  if (s.cache_hits > 0)
+    out += fmt::format("hits      {:>17} requests answered from a response cache\n", grouped(s.cache_hits));
   if (s.cost_known > 0) {
     out += fmt::format("cost      {:>17} USD as logged, in {} requests that say so\n", usd(s.cost_nano),
                        grouped(s.cost_known));
@@ -144,8 +146,10 @@ std::string to_json(const TraceStats& s) {
       "\"most_references\":{}}}",
       s.block_tokens.value, p.requests, p.references, p.distinct, p.hits, p.prefix_hits, p.fully_cached, p.once,
       p.most);
-  out += fmt::format(",\"cached_tokens\":{},\"cached_known_requests\":{},\"failed_requests\":{},\"batch_requests\":{}",
-                     s.cached, s.cached_known, s.failed, s.batch);
+  out += fmt::format(
+      ",\"cached_tokens\":{},\"cached_known_requests\":{},\"failed_requests\":{},\"batch_requests\":{}"
+      ",\"response_cache_hit_requests\":{}",
+      s.cached, s.cached_known, s.failed, s.batch, s.cache_hits);
   out += fmt::format(",\"cost_usd\":{},\"cost_known_requests\":{}",
                      s.cost_known > 0 ? "\"" + usd(s.cost_nano) + "\"" : "null", s.cost_known);
   return out + fmt::format(",\"models\":{},\"tenants\":{},\"skipped\":[{}],\"notes\":[{}]}}\n", names_json(s.models),

@@ -59,10 +59,8 @@ struct ReadOptions {
   std::string tz;     ///< of times without a zone in generic files; the known formats are UTC
   bool sort = false;  ///< rows may go back in time: sorted by time, stably, in bounded memory
   OnBadRow on_bad_row = OnBadRow::fail;
-  std::string model;                                           ///< if not empty: the model of every row
-  std::vector<std::pair<std::string, std::string>> model_map;  ///< the trace's name, ours
-  Masks masks;                                                 ///< absent ones mask under a random key
-  std::size_t line_max = 1U << 20;                             ///< bytes
+  Masks masks;                      ///< absent ones mask under a random key
+  std::size_t line_max = 1U << 20;  ///< bytes
 };
 
 /// A request log as a stream in time order. Memory does not grow with its length.

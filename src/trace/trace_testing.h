@@ -17,7 +17,9 @@ inline std::string text_of(const Arrival& a, const RequestSource& source) {
   for (const std::int64_t field :
        {a.row, std::int64_t{a.prompt}, std::int64_t{a.output}, std::int64_t{a.reasoning}, std::int64_t{a.cached},
         std::int64_t{a.cache_write}, std::int64_t{a.max_output}, std::int64_t{a.needs}, std::int64_t{a.batch},
-        std::int64_t{a.failed}, a.cost_nano, a.ttft_us, a.duration_us}) {
+        std::int64_t{a.failed}, std::int64_t{a.cache_write_1h}, std::int64_t{a.audio_prompt},
+        std::int64_t{a.image_prompt}, std::int64_t{a.audio_output}, std::int64_t{a.image_output},
+        std::int64_t{a.cache_hit}, a.cost_nano, a.ttft_us, a.duration_us}) {
     text += " " + std::to_string(field);
   }
   text += " " + source.models()[a.model] + " " + source.tenants()[a.tenant] + " " + source.teams()[a.team];

@@ -12,7 +12,10 @@ namespace ace {
 /// arrival process and the spread of sizes, so the source says that it is aggregated.
 ///
 /// Shape: https://platform.openai.com/docs/api-reference/usage/completions ("page" of "bucket" of
-/// "organization.usage.completions.result"; input_tokens includes the cached ones). Pages may follow one another.
+/// "organization.usage.completions.result"), in both its meanings. Until 2026 input_tokens and output_tokens were text
+/// alone, and audio stood beside them. Since then they count text, audio and images together, cached and written ones
+/// included; input_uncached_tokens and its kin tell such a result, and input_audio_tokens and input_image_tokens count
+/// what was neither cached nor written. Pages may follow one another.
 class UsageTrace : public FileTrace {
  public:
   UsageTrace(std::unique_ptr<Window> window, std::string name, const ReadOptions& options);
@@ -28,13 +31,16 @@ class UsageTrace : public FileTrace {
   struct Group {
     Instant from{}, to{};
     std::int64_t requests = 0, done = 0;
-    std::int64_t uncached = 0, cached = 0, output = 0;
+    std::int64_t text = 0, cached = 0, written = 0, audio = 0, image = 0;  ///< of the prompts, disjoint
+    std::int64_t text_output = 0, audio_output = 0, image_output = 0;      ///< of the answers, disjoint
     bool cached_known = false;
     Arrival like{};  ///< names and flags
     [[nodiscard]] Instant at() const;
   };
   Result<void> read_page(std::string_view document);
   Result<void> read_bucket(simdjson::dom::element bucket);
+  Result<void> read_tokens(simdjson::dom::element result, Group& group);
+  void tell(simdjson::dom::element result, const Group& group);
   Result<Group> read_group(simdjson::dom::element result, Instant from, Instant to);
   Arrival deal(Group& group);
 

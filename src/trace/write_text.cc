@@ -8,6 +8,7 @@
 
 #include "core/csv.h"
 #include "core/text.h"
+#include "trace/parts.h"
 
 namespace ace {
 namespace {
@@ -102,9 +103,11 @@ Result<std::uint64_t> write_csv(RequestSource& source, const ByteSink& sink, con
   if (columns.team) head += ",team";
   head += ",prompt,output";
   if (columns.usage) head += ",reasoning,cached,cache_write";
+  if (columns.parts)
+    for (const Part& part : kRareParts) head += std::string(",") + part.name;
   if (columns.limit) head += ",max_output";
   if (columns.batch) head += ",batch";
-  if (columns.outcome) head += ",needs,failed,cost_usd,ttft_us,duration_us";
+  if (columns.outcome) head += ",needs,failed,cache_hit,cost_usd,ttft_us,duration_us";
   if (columns.blocks) head += ",blocks";
   Times times;
   Names models(source.models(), csv_text), tenants(source.tenants(), csv_text), teams(source.teams(), csv_text);
@@ -128,11 +131,14 @@ Result<std::uint64_t> write_csv(RequestSource& source, const ByteSink& sink, con
       number(out, a.cached, -1);
       number(out, a.cache_write, 0);
     }
+    if (columns.parts)
+      for (const Part& part : kRareParts) number(out, a.*part.member, 0);
     if (columns.limit) number(out, a.max_output, 0);
     if (columns.batch) out += a.batch ? ",true" : ",";
     if (columns.outcome) {
       number(out, a.needs, 0);
-      out += a.failed ? ",true," : ",,";
+      out += a.failed ? ",true" : ",";
+      out += a.cache_hit ? ",true," : ",,";
       if (a.cost_nano != -1) put_usd(out, a.cost_nano);
       number(out, a.ttft_us, -1);
       number(out, a.duration_us, -1);
@@ -168,10 +174,13 @@ Result<std::uint64_t> write_jsonl(RequestSource& source, const ByteSink& sink) {
     number(out, ",\"reasoning\":", a.reasoning, 0);
     number(out, ",\"cached\":", a.cached, -1);
     number(out, ",\"cache_write\":", a.cache_write, 0);
+    for (const Part& part : kRareParts)
+      if (a.*part.member != 0) number(((out += ",\"") += part.name), "\":", a.*part.member, 0);
     number(out, ",\"max_output\":", a.max_output, 0);
     number(out, ",\"needs\":", a.needs, 0);
     if (a.batch) out += ",\"batch\":true";
     if (a.failed) out += ",\"failed\":true";
+    if (a.cache_hit) out += ",\"cache_hit\":true";
     if (a.cost_nano != -1) {
       out += ",\"cost_usd\":\"";
       put_usd(out, a.cost_nano);

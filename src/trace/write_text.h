@@ -12,8 +12,9 @@ namespace ace {
 struct TextColumns {
   bool team = true;
   bool usage = true;    ///< reasoning, cached, cache_write
+  bool parts = true;    ///< cache_write_1h, audio_prompt, image_prompt, audio_output, image_output
   bool limit = true;    ///< max_output
-  bool outcome = true;  ///< needs, failed, cost_usd, ttft_us, duration_us
+  bool outcome = true;  ///< needs, failed, cache_hit, cost_usd, ttft_us, duration_us
   bool batch = true;
   bool blocks = true;
 };
