@@ -8,6 +8,7 @@ more than 20 seconds or make it take more than 512 MiB. Unit tests beside the re
 """
 import dataclasses
 import gzip
+import json
 import os
 import pathlib
 import subprocess
@@ -72,6 +73,13 @@ def row(price, key="input_cost_per_token", more=""):
     return f'{{"acme/big": {{"mode": "chat", "output_cost_per_token": 1e-6, "{key}": {price}{more}}}}}'
 
 
+def versions(*rows):
+    """Versions of one price: first day, end, USD per Mtok, and for a correction the day it was recorded and its reason."""
+    keys = ("valid_from", "valid_to", "input_cost_per_token", "recorded", "reason")
+    made = [{key: f"{value}e-6" if key == "input_cost_per_token" else value for key, value in zip(keys, row) if value} for row in rows]
+    return json.dumps({"acme/big": [{"mode": "chat", **row} for row in made]})
+
+
 def trace(id, why, content, *says, arguments=(), code=2, **more):
     command = ("analyze", "{}", "--fleet", "fleet.yaml", "--sensitivity", "off", "--model", "large", *arguments)
     return Bad(id, why, content, command, code, says, **more)
@@ -101,6 +109,14 @@ def big(path):
         file.truncate(1 << 30)
 
 
+def fifo(text):
+    """A pipe with a name, into which somebody writes as it is read."""
+    def make(path):
+        os.mkfifo(path)
+        threading.Thread(target=lambda: pathlib.Path(path).write_text(text), daemon=True).start()
+    return make
+
+
 def million_nodes():
     return FLEET.replace(RACKS, 'racks: [{id: r1, nodes: "n[1-1000000]"}]')
 
@@ -113,9 +129,11 @@ CASES = [
     changed("Y02", "a key twice: both lines", "    selector: {pool: h100}\n", "    selector: {pool: h100}\n    " + RACKS + "\n",
             "racks", "lines 42 and 44", ":44:5"),
     changed("Y03", "a word where a number stands", "units: 1\n", "units: 1e3\n", "units"),
+    changed("Y03", "words, numbers and times are strings where a string stands", "- {id: beta, ", "- {id: 1e3, ", code=0, out=("no mistakes",)),
     changed("Y03", "octal", "rpm: 30", "rpm: 017", "rpm"),
     changed("Y03", "no is a word, and no country", "jurisdictions: [us], cache", "jurisdictions: no, cache", "jurisdictions"),
     changed("Y05", "a floor of zero", "healthy_floor: 80%", "healthy_floor: 0%", "allow_zero_floor"),
+    changed("Y05", "a floor of zero that is meant", "healthy_floor: 80%", "healthy_floor: 0%\n    allow_zero_floor: true", code=0, out=("no mistakes",)),
     changed("Y05", "a negative floor", "healthy_floor: 80%", "healthy_floor: -1", "healthy_floor"),
     changed("Y05", "above the whole", "healthy_floor: 80%", "healthy_floor: 110%", "100%"),
     changed("Y05", "a floor without a unit", "healthy_floor: 80%", "healthy_floor: 0.8", '"80%"'),
@@ -136,6 +154,10 @@ CASES = [
     fleet("Y11", "a million nodes", million_nodes(), "nodes", seconds=2),
     fleet("Y11", "nesting 300 deep", "x: " + "[" * 300, "64 levels", seconds=2),
     fleet("Y11", "nesting 100,000 deep by indentation", "".join(" " * i + "a:\n" for i in range(1200)), "64 levels", seconds=2),
+    fleet("Y11", "a hundred thousand keys", FLEET + "".join(f"k{i}: 1\n" for i in range(100_000)), "100000 values", seconds=2),
+    fleet("Y11", "a hundred thousand times one key", FLEET + "k: 1\n" * 100_000, "100000 values", seconds=2),
+    fleet("Y11", "forty thousand times one key: a hundred are told", FLEET + "k: 1\n" * 40_000, "appears twice", seconds=4),
+    fleet("Y11", "a hundred thousand nodes, one by one", FLEET.replace(RACKS, "racks: [{id: r1, nodes: [" + ",\n".join(f"n{i}" for i in range(101_000)) + "]}]"), "100000 values", seconds=2),
     changed("Y12", "a literal key", URL, 'beta: {jurisdictions: [eu], api: openai, url: "https://b.example", key: sk-live-abcdef}', "env"),
     changed("Y12", "an unset variable", "version: 1", "version: ${ACE_TEST_NOT_SET}", "ACE_TEST_NOT_SET"),
     changed("Y12", "an empty variable", "version: 1", "version: ${ACE_TEST_EMPTY}", "ACE_TEST_EMPTY", env={"ACE_TEST_EMPTY": ""}),
@@ -160,6 +182,26 @@ CASES = [
     prices("P01", "null is no price, and never zero", row("null"), "0 errors", code=0),
     prices("P01", "NaN is no JSON", row("NaN"), "NaN"),
     prices("P03", "a thousandfold jump", row("3e-3"), "acme/big", arguments=("--previous", "previous.json")),
+    prices("P03", "a thousandfold jump that is meant", row("3e-3", more=', "accept_delta": "per image now"'), "0 errors", code=0, arguments=("--own", "--previous", "previous.json")),
+    *[prices("P05", why, versions(*rows), says, code=code, arguments=("--own", *more)) for why, rows, says, code, more in (
+        ("overlapping intervals", [("2026-01-01", "2026-03-01", 1), ("2026-02-01", "", 2)], "two versions hold on 2026-02-01", 1, ()),
+        ("a gap is unpriced, never zero", [("2026-01-01", "2026-02-01", 1), ("2026-03-01", "", 2)], "unpriced from 2026-02-01 to 2026-03-01", 0, ()),
+        ("a day in the gap", [("2026-01-01", "2026-02-01", 1), ("2026-03-01", "", 2)], "0 priced", 0, ("--on", "2026-02-11")),
+        ("an end before the start", [("2026-02-01", "2026-01-01", 1)], "valid_to", 1, ()),
+        ("no day", [("2026-02-30", "", 1)], "YYYY-MM-DD", 1, ()),
+        ("a time without a zone is no day", [("2026-02-01 00:00:00", "", 1)], "YYYY-MM-DD", 1, ()),
+        ("a start that is still to come", [("2026-12-01", "", 1)], "no version of this price holds on 2026-11-30", 1, ("--on", "2026-11-30")))],
+    *[prices("P09", why, versions(*rows), says, code=code, arguments=("--own", *more)) for why, rows, says, code, more in (
+        ("a correction without a reason", [("2026-01-01", "", 1), ("2026-01-11", "2026-01-21", 2, "2026-03-01")], "says why in reason", 1, ()),
+        ("a correction with one", [("2026-01-01", "", 1), ("2026-01-11", "2026-01-21", 2, "2026-03-01", "invoice")], "0 errors", 0, ()),
+        ("a past price edited in place", [("2026-01-01", "", 2)], "edited in place", 1, ("--previous", "versions.json")),
+        ("a past price taken out", [("2026-01-02", "", 1)], "is gone", 1, ("--previous", "versions.json")))],
+    Bad("P09", "what was booked in corrected days differs by", versions(("2026-01-01", "", 1), ("2026-01-11", "2026-01-21", 2, "2026-03-01", "invoice 17")),
+        ("prices", "corrections", "{}"), 0, out=("2026-01-11 to 2026-01-21", "invoice 17", "1.00 -> 2.00")),
+    *[Bad("P09", f"a day in the past, as known {why}", versions(("2026-01-01", "", 1), ("2026-01-11", "2026-01-21", 2, "2026-03-01", "invoice")),
+          ("prices", "show", "acme/big", "--prices", "{}", "--own", "--on", "2026-01-15", *known), 0, out=(price,))
+      for why, known, price in (("then", ("--known-on", "2026-01-15"), "1.00"), ("now", (), "2.00"))],
+    prices("P", "a price by hour of the day is refused, not averaged", row("2e-6", more=', "off_peak_pricing": {"hours_utc": "16:30-00:30", "input_cost_per_token": 1e-6}'), "differs at some hours", "0 priced"),
     prices("P04", "more than nine decimals of USD per Mtok", row("1.0000000000000001e-6"), "acme/big", "decimals"),
     prices("P04", "beyond any number", row("1e400"), "acme/big"),
     prices("P04", "smaller than any price", row("1e-400"), "acme/big"),
@@ -192,6 +234,10 @@ CASES = [
     trace("C08", "a short row", HEADER + GOOD + "2026-01-05T00:00:01Z,1\n", "line 3", "expected 3 fields, got 2"),
     trace("C08", "a long row", HEADER + "2026-01-05T00:00:01Z,1,2,3\n", "line 2", "expected 3 fields, got 4"),
     accepted("C08", "blank lines", HEADER + "\n" + GOOD + "\n\n", requests=1),
+    trace("C02", "CRLF and LF mixed, and a lone CR at last", HEADER + at(0).replace("\n", "\r\n") + at(1) + "2026\r", "line 4", "carriage return"),
+    trace("C08", "a comma at the end", HEADER + at(0, ",10,5,"), "line 2", "expected 3 fields, got 4"),
+    trace("C09", "a decimal comma", "at;prompt;output;cost_usd\n2026-01-05T00:00:00Z;1;2;0,5\n", "line 2", "cost_usd", arguments=("--delimiter", ";")),
+    trace("C09", "tabs", (HEADER + GOOD).replace(",", "\t"), '--delimiter "\\t"'),
     trace("C09", "semicolons", "at;prompt;output\n1;2;3\n", '--delimiter ";"'),
     accepted("C09", "semicolons, said so", (HEADER + GOOD).replace(",", ";"), requests=1, arguments=("--delimiter", ";")),
     trace("C11", "2^63 tokens", HEADER + "2026-01-05T00:00:00Z,9223372036854775808,1\n", "line 2", "prompt", "out_of_range"),
@@ -201,7 +247,12 @@ CASES = [
     trace("C11", "more cached and cache-write tokens than prompt tokens", "at,prompt,output,cached,cache_write\n2026-01-05T00:00:00Z,10,5,6,5\n", "line 2", "cache-write"),
     accepted("C11", "cached and cache-write tokens that are the prompt", "at,prompt,output,cached,cache_write\n2026-01-05T00:00:00Z,10,5,6,4\n", requests=1),
     trace("C12", "back in time", HEADER + at(5) + at(1), "row 2", "--sort"),
+    Bad("C12", "back in time, sorted: how many and how far", HEADER + at(5) + at(1) + at(9) + at(2), ("trace", "stats", "{}", "--sort"), 0,
+        out=("2 rows went back in time, at most by 7.000000 s",)),
     accepted("C12", "back in time, sorted", HEADER + at(5) + at(1), requests=2, arguments=("--sort",)),
+    *[accepted("C13", f"times in {unit}", HEADER + f"1767571200{zeros},1,1\n1767571201{zeros},1,1\n", requests=2)
+      for unit, zeros in (("seconds", ""), ("milliseconds", "000"), ("microseconds", "000000"), ("nanoseconds", "000000000"))],
+    trace("C13", "seconds, then milliseconds", HEADER + "1767571200,1,1\n1767571201000,1,1\n", "line 3", "expected seconds"),
     trace("C13", "times of two kinds", HEADER + GOOD + "1767571201,1,1\n", "line 3", "at"),
     trace("C13", "a time without a zone", HEADER + "2026-01-05 00:00:00,1,1\n", "--tz"),
     accepted("C13", "a time without a zone, and the zone", HEADER + "2026-01-05 00:00:00,1,1\n", requests=1, arguments=("--tz", "Europe/Berlin")),
@@ -212,16 +263,20 @@ CASES = [
     accepted("C16", "a duplicate with an id", "id,at,prompt,output\n" + ("a," + GOOD) * 2, requests=1),
     trace("C16", "an id with other content", "id,at,prompt,output\na," + GOOD + "a," + GOOD.replace(",10,", ",11,"), "line 3", "2"),
     trace("C17", "an end before the start", "at,end,prompt,output\n2026-01-05T00:00:01Z,2026-01-05T00:00:00Z,1,1\n", "line 2", "end"),
+    accepted("C17", "no time at all", "at,end,prompt,output\n2026-01-05T00:00:01Z,2026-01-05T00:00:01Z,1,1\n", requests=1),
+    Bad("C17", "400 days", "at,end,prompt,output\n2026-01-05T00:00:00Z,2027-02-09T00:00:00Z,1,1\n", ("trace", "stats", "{}"), 0, out=("1 requests took 400 days",)),
     trace("C18", "cut in the middle", damaged(long_trace, lambda d: d.__delitem__(slice(len(d) - 30, None))), "truncated"),
     trace("C18", "a wrong checksum", damaged(long_trace, lambda d: d.__setitem__(-8, d[-8] ^ 1)), "corrupt"),
     trace("C18", "a wrong length", damaged(long_trace, lambda d: d.__setitem__(-4, d[-4] ^ 1)), "corrupt"),
     accepted("C19", "two members", gzip.compress((HEADER + at(0)).encode()) + gzip.compress(at(1).encode()), requests=2),
     accepted("C19", "zeros after the end", gzip.compress((HEADER + GOOD).encode()) + b"\0" * 512, requests=1),
     trace("C19", "rubbish after the end", gzip.compress((HEADER + GOOD).encode()) + b"rubbish", "after"),
+    trace("C19", "zeros, then rubbish", gzip.compress((HEADER + GOOD).encode()) + b"\0" * 10 + b"rubbish", "corrupt"),
     trace("C21", "a line of 1 GiB", big, "line 2", "1048576 bytes"),
     trace("C21", "300 columns", HEADER.strip() + ",x" * 300 + "\n", "256"),
     trace("C21", "ten million columns", HEADER.strip() + "," * 10_000_000 + "\n"),
     trace("C23", "a folder", lambda path: path.mkdir(), "directory"),
+    accepted("C23", "a pipe with a name", fifo(HEADER + GOOD), requests=1),
     Bad("C23", "standard input", HEADER + GOOD, ("analyze", "-", "--fleet", "fleet.yaml", "--sensitivity", "off", "--model", "large"), 0, out=(" 1 rows,",)),
     Bad("C23", "nothing on standard input", "", ("analyze", "-", "--fleet", "fleet.yaml", "--sensitivity", "off"), 2, ("empty",)),
     trace("C", "binary rubbish", bytes(range(256)) * 64),
@@ -279,6 +334,7 @@ def main():
     here = world.World(sys.argv[1])
     here.write("fleet.yaml", world.FLEET)
     here.write("previous.json", row("3e-6"))
+    here.write("versions.json", versions(("2026-01-01", "", 1)))
     wanted = set(sys.argv[2:])
     failed = ran = 0
     for number, case in enumerate(CASES):
@@ -295,7 +351,7 @@ def main():
         failed += bool(wrong)
         if wrong or wanted:
             print(f"{'FAIL' if wrong else 'ok'}  {case.id} {case.why}: {'; '.join(wrong)}\n      {(got[2] or got[1]).strip()[:400]}")
-        if pathlib.Path(path).is_file():
+        if pathlib.Path(path).is_file() or pathlib.Path(path).is_fifo():
             path.unlink()
     here.close()
     print(f"{ran - failed} of {ran} bad inputs end as they should")
