@@ -322,7 +322,7 @@ def faults(case, code, out, err, seconds, kilobytes):
     for words in case.out:
         if words not in out:
             yield f"the output does not say {words!r}"
-    if len(err) > 20_000:
+    if len(err) > 25_000:  # a hundred mistakes with their lines
         yield f"a message of {len(err)} characters"
     if seconds > case.seconds:
         yield f"{seconds:.1f} s, at most {case.seconds} s"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 
 #include "core/text.h"
 
@@ -359,8 +360,9 @@ void Map::done() {
 namespace ace {
 
 std::string describe(const std::vector<Mistake>& mistakes) {
+  constexpr std::size_t kTold = 100;
   std::string out;
-  for (const Mistake& m : mistakes) {
+  for (const Mistake& m : std::span(mistakes).first(std::min(mistakes.size(), kTold))) {
     out += fmt::format("{}:{}:{}: {}{}{}\n", m.file, m.line, m.column, m.path, m.path.empty() ? "" : ": ", m.what);
     // A flow map can make a line of hundreds of characters: show the part around the column.
     constexpr std::size_t kWidth = 96;
@@ -377,6 +379,7 @@ std::string describe(const std::vector<Mistake>& mistakes) {
     if (!excerpt.empty() || !m.mend.empty())
       out += fmt::format("{:5} | {}{}{}\n", m.line, excerpt, m.mend.empty() || excerpt.empty() ? "" : "      ", m.mend);
   }
+  if (mistakes.size() > kTold) out += fmt::format("and {} more; mend these first\n", mistakes.size() - kTold);
   return out;
 }
 

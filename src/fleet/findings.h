@@ -45,7 +45,8 @@ class Findings {
   void mistake_in(std::string file, std::string path, std::string what, std::string mend);
   void warn(const Place& at, std::string_view what);
   void warn(std::string what) { warnings_.push_back(std::move(what)); }
-  /// A person mends the first hundred and runs again; what comes after a thousand is not worth the work.
+  /// A person mends the hundred that describe() tells and runs again; what comes after a thousand is not worth the
+  /// work.
   [[nodiscard]] bool full() const { return mistakes_.size() >= 1000; }
   /// All of them, by place in the file.
   [[nodiscard]] std::vector<Mistake> take_mistakes();

@@ -289,7 +289,7 @@ struct Mistake {
   std::string excerpt;       ///< the line itself
   std::string mend;          ///< "write \"0.60 USD/Mtok\""
 };
-/// All mistakes at once, as in STYLE: one "file:line:column: path: what" block per mistake with the excerpt under it.
+/// The first hundred mistakes, and how many more there are: for each "file:line:column: path: what" and its excerpt.
 std::string describe(const std::vector<Mistake>& mistakes);
 
 /// Where the shell's file reading is handed in: path relative to the fleet file -> text. Pure code never opens a file.

@@ -40,6 +40,7 @@ TEST(BadTrace, is_an_error_that_says_where_and_why) {
     const char* says;
   } cases[] = {
       {"C02 lone CR", azure(good + "2023-11-16 18:17:04,1\r,2\n"), plain, Errc::bad_input, "line 3: a lone carriage"},
+      {"C02 lone CR at the end", azure(good + "2023\r"), plain, Errc::bad_input, "line 3: a lone carriage"},
       {"C04 unclosed quote", azure(good + "\"2023,1,2\n3,4\n"), plain, Errc::bad_input, "line 3: a quote opens here"},
       {"C04 quote in a bare field", azure("20\"23,1,2\n"), plain, Errc::bad_input, "line 2: a quote inside"},
       {"C04 text after a quote", azure("\"2023\"x,1,2\n"), plain, Errc::bad_input, "line 2: expected a delimiter"},

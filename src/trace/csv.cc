@@ -34,7 +34,7 @@ Result<bool> CsvRecords::next() {
     if (std::memchr(line.data(), '"', line.size()) != nullptr) return quoted_record();
     line_ = next_line_++;
     window_->consume(length + (found == nullptr ? 0 : 1));
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (found != nullptr && !line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line.empty()) {
       ++blank_;
       continue;
