@@ -176,6 +176,7 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
       not_served: [{ verdict: "no_capacity", requests: arrived - served }], spilled: 40_217, retried: 1_904, evictions: 38, unit_changes: 112,
       input_tokens: Math.round(allTokens * 0.7), cached_tokens: Math.round(allTokens * 0.14), output_tokens: Math.round(allTokens * 0.16),
       goodput_tokens: Math.round(allTokens * 0.157), peak_tokens_per_minute: 9_402_118,
+      gpu_time_ms: { served: 4_838_400_000, valley: 0, lent: 0, released: 0 },
     },
     goodput: { avoidable_usd: usd(marginal + money(900)), tokens_per_avoidable_usd: 2_011_402.25, tokens_per_fully_loaded_usd: 412_930.5 },
     gates: {
