@@ -113,7 +113,6 @@ void add_trace_arguments(CLI::App& command, TraceArguments& a) {
       .add_option("trace", a.path, "request log: a file (plain, gzip or zstd, told by content) or - for standard input")
       ->required();
   add_format_arguments(command, a.format);
-  command.add_option("--model", a.model, "the model of every row")->type_name("NAME");
   command.add_option("--fleet", a.fleet, "fleet file whose model, tenant and team names need no mask")
       ->type_name("FILE");
 }
@@ -127,7 +126,6 @@ Result<std::unique_ptr<RequestSource>> open_trace(const TraceArguments& a) {
   }
   Result<ReadOptions> options = read_options(a.format, declared ? &declared->fleet : nullptr);
   if (!options) return std::move(options).error();
-  options->model = a.model;
   return ace::open_trace(a.path, *options);
 }
 

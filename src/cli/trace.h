@@ -9,7 +9,7 @@ namespace ace::cli {
 
 /// Which trace, how to read it, and who is known in it.
 struct TraceArguments {
-  std::string path, model, fleet;
+  std::string path, fleet;
   FormatArguments format;
 };
 void add_trace_arguments(CLI::App& command, TraceArguments& arguments);
