@@ -1,0 +1,77 @@
+#include "verify/note.h"
+
+#include <charconv>
+
+namespace ace::verify {
+namespace {
+
+constexpr std::string_view kDash = "\xe2\x80\x94 ";
+
+/// A line of `rest` without its end, which must be there.
+std::optional<std::string_view> line_of(std::string_view& rest) {
+  const std::size_t end = rest.find('\n');
+  if (end == rest.npos) return std::nullopt;
+  const std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(end + 1);
+  return line;
+}
+
+/// Decimal without sign, leading zeros or anything behind it.
+std::optional<std::uint64_t> decimal(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || std::to_string(value) != text) return std::nullopt;
+  return value;
+}
+
+bool read_hash(std::string_view text, Hash& hash) {
+  const std::optional<std::string> bytes = from_base64(text);
+  if (!bytes || bytes->size() != hash.size()) return false;
+  hash = hash_from(*bytes);
+  return true;
+}
+
+bool read_after(std::string_view word, std::string_view line, std::string_view& value) {
+  if (!line.starts_with(word)) return false;
+  value = line.substr(word.size());
+  return true;
+}
+
+}  // namespace
+
+std::optional<Note> note_from(std::string_view bytes) {
+  Note note;
+  std::string_view rest = bytes, chain, time;
+  const auto origin = line_of(rest), size = line_of(rest), root = line_of(rest), chained = line_of(rest),
+             timed = line_of(rest);
+  if (!timed || origin->empty() || !read_after("chain ", *chained, chain) || !read_after("time ", *timed, time))
+    return std::nullopt;
+  const std::optional<std::uint64_t> count = decimal(*size);
+  if (!count || !read_hash(*root, note.root) || !read_hash(chain, note.chain)) return std::nullopt;
+  if (time.starts_with('-') ? time == "-0" || !decimal(time.substr(1)) : !decimal(time)) return std::nullopt;
+  note.origin = *origin;
+  note.size = *count;
+  note.text = bytes.substr(0, bytes.size() - rest.size());
+  if (line_of(rest) != std::string_view()) return std::nullopt;
+  note.signatures = rest;
+  if (rest.empty()) return std::nullopt;
+  while (!rest.empty())
+    if (const auto line = line_of(rest); !line || !line->starts_with(kDash)) return std::nullopt;
+  return note;
+}
+
+bool signed_by(const PublicKey& key, const Note& note) {
+  const std::string_view key_bytes(reinterpret_cast<const char*>(key.data()), key.size());
+  const Hash id = Hasher()({note.origin, "\n\1", key_bytes});
+  const std::string ours = std::string(kDash) + std::string(note.origin) + " ";
+  std::string_view rest = note.signatures;
+  while (const auto line = line_of(rest)) {
+    if (!line->starts_with(ours)) continue;
+    const std::optional<std::string> bytes = from_base64(line->substr(ours.size()));
+    if (!bytes || !bytes->starts_with(view(id).substr(0, 4))) continue;
+    if (signed_by(key, note.text, std::string_view(*bytes).substr(4))) return true;
+  }
+  return false;
+}
+
+}  // namespace ace::verify
