@@ -79,6 +79,7 @@ int run(int argc, const char* const* argv, Context& context) {
   add_trace(app, context);
   add_fleet(app, context);
   add_prices(app, context);
+  add_spine(app, context);
   add_completion(app, context);
   try {
     app.parse(argc, argv);
