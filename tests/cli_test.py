@@ -45,7 +45,8 @@ class Case(unittest.TestCase):
 class Help(Case):
     COMMANDS = ["", "analyze", "explain", "verify", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
                 "fleet check", "fleet curve", "prices", "prices show", "prices check", "prices corrections", "prices diff",
-                "completion"]
+                "spine", "spine stat", "spine tail", "spine export", "spine verify", "spine checkpoint", "spine prune",
+                "spine append", "completion"]
 
     def test_every_command_has_help_with_usage_and_every_listed_command_is_known_here(self):
         listed = set()
