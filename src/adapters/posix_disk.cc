@@ -170,14 +170,11 @@ Result<void> PosixDisk::sync_directory() {
 }
 
 Result<std::unique_ptr<spine::Mapping>> PosixDisk::map(const std::string& name, std::uint64_t size) {
-  Result<std::unique_ptr<spine::File>> file = open(name, true);
+  Result<std::unique_ptr<spine::File>> file = open(name, false);
   if (!file) return std::move(file).error();
   const Result<std::uint64_t> there = (*file)->size();
   if (!there) return Error(there.error());
-  if (*there == 0) {
-    if (Result<void> done = (*file)->allocate(size); !done) return std::move(done).error();
-    if (Result<void> done = (*file)->sync(); !done) return std::move(done).error();
-  } else if (*there != size) {
+  if (*there != size) {
     return Error(Errc::conflict, fmt::format("{}: expected {} bytes, got {}", name, size, *there));
   }
   const int fd = ::openat(directory_, name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);

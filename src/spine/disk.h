@@ -46,8 +46,7 @@ class Disk {
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
   virtual Result<void> remove(const std::string& name) = 0;
   virtual Result<void> sync_directory() = 0;
-  /// Makes the file, all of it allocated, if it is not there; durable as a name after sync_directory().
-  /// @return conflict if it is there with another size
+  /// @return not_found if it is not there, conflict if it is there with another size
   virtual Result<std::unique_ptr<Mapping>> map(const std::string& name, std::uint64_t size) = 0;
 };
 
@@ -55,5 +54,8 @@ class Disk {
 Result<std::string> read_whole(Disk& disk, const std::string& name);
 /// Beside the name first, synced, then renamed, and the directory synced: a reader sees all of it or what was before.
 Result<void> write_whole(Disk& disk, const std::string& name, std::string_view bytes);
+/// The file as memory. If it is not there, it is made in the same way, of this many zeros, all of it allocated: nobody
+/// ever sees a shorter one.
+Result<std::unique_ptr<Mapping>> map_whole(Disk& disk, const std::string& name, std::uint64_t size);
 
 }  // namespace ace::spine

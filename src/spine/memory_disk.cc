@@ -134,13 +134,9 @@ Result<void> MemoryDisk::sync_directory() {
 }
 
 Result<std::unique_ptr<Mapping>> MemoryDisk::map(const std::string& name, std::uint64_t size) {
-  if (!names_.contains(name)) {
-    Result<std::unique_ptr<File>> file = open(name, true);
-    if (!file) return std::move(file).error();
-    if (Result<void> done = (*file)->allocate(size); !done) return std::move(done).error();
-    if (Result<void> done = (*file)->sync(); !done) return std::move(done).error();
-  }
-  const std::shared_ptr<Inode>& inode = names_.at(name);
+  const auto found = names_.find(name);
+  if (found == names_.end()) return Error(Errc::not_found, name + ": no such file");
+  const std::shared_ptr<Inode>& inode = found->second;
   if (inode->seen.size() != size) return Error(Errc::conflict, name + ": it is there with another size");
   inode->mapped = true;
   return std::unique_ptr<Mapping>(std::make_unique<MemoryMapping>(inode->seen, inode));

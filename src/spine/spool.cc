@@ -34,7 +34,7 @@ Spool::Spool(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {
 
 Result<std::unique_ptr<Spool>> Spool::open(Disk& disk, const std::string& name, std::uint64_t bytes) {
   ACE_CHECK(bytes % 8 == 0 && bytes >= 1024, "the ring of a spool");
-  Result<std::unique_ptr<Mapping>> mapping = disk.map(name, kHead + bytes);
+  Result<std::unique_ptr<Mapping>> mapping = map_whole(disk, name, kHead + bytes);
   if (!mapping) return std::move(mapping).error();
   char* const head = (*mapping)->bytes().data();
   const std::string_view page(head, kHead);

@@ -137,8 +137,11 @@ void Machine::live(std::uint64_t events, const Fault& fault, const Fault& boot_f
   } catch (const spine::PowerCut&) {
   } catch (const std::bad_alloc&) {
   } catch (const Error& error) {
-    if (fault.kind == Fault::Kind::none || fault.kind == Fault::Kind::kill || fault.kind == Fault::Kind::power)
-      throw Broken{"an error without a fault: " + error.what()};
+    // A log that opens on a full disk stays closed to events, also when there is room again.
+    using Kind = Fault::Kind;
+    const bool full_at_boot = boot_fault.kind == Kind::full || boot_fault.kind == Kind::full_once;
+    const bool harmless = fault.kind == Kind::none || fault.kind == Kind::kill || fault.kind == Kind::power;
+    if (harmless && !full_at_boot) throw Broken{"an error without a fault: " + error.what()};
   }
   operations = disk_.operations();
   syncs = disk_.syncs();
