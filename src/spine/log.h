@@ -100,6 +100,7 @@ class Log {
   Result<void> recover(Instant now, Recovery& recovery);
   Result<void> recover_sealed(const std::vector<std::uint32_t>& numbers, const Pruned& pruned);
   Result<void> recover_last(std::uint32_t number, Recovery& recovery);
+  Result<void> seal_again(File& file, std::string_view segment, std::uint32_t at);
   Result<void> cut(std::string_view segment, const SegmentEnd& end, Recovery& recovery);
   Result<SegmentHead> checked_head(std::string_view bytes, std::uint32_t number) const;
   Result<void> prepare(std::uint64_t bytes);

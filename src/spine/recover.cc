@@ -140,7 +140,7 @@ Result<void> Log::create(Instant now) {
   if (done) done = start_segment(1, kNext, now);
   if (done) done = make_reserve();
   if (!done) return done;
-  Result<std::unique_ptr<Mapping>> acked = disk_->map(kAcked, kAckedBytes);
+  Result<std::unique_ptr<Mapping>> acked = map_whole(*disk_, kAcked, kAckedBytes);
   if (!acked) return std::move(acked).error();
   acked_ = *std::move(acked);
   std::fill(acked_->bytes().begin(), acked_->bytes().end(), '\0');
@@ -173,7 +173,7 @@ Result<void> Log::recover(Instant now, Recovery& recovery) {
   next_ = pruned->rest.end;
   tree_ = pruned->rest.tree;
   if (pruned->segments != 0 && pruned->rest.id_ms_min <= pruned->rest.id_ms_max) pruned_ms_ = pruned->rest.id_ms_max;
-  Result<std::unique_ptr<Mapping>> acked = disk_->map(kAcked, kAckedBytes);
+  Result<std::unique_ptr<Mapping>> acked = map_whole(*disk_, kAcked, kAckedBytes);
   if (!acked) return std::move(acked).error();
   acked_ = *std::move(acked);
   if (Result<void> done = recover_sealed(numbers, *pruned); !done) return done;
@@ -267,7 +267,7 @@ Result<void> Log::recover_last(std::uint32_t number, Recovery& recovery) {
   if (end.kind == SegmentEnd::Kind::sealed) {
     keys_.sealed_as(number, id_ms_min_, id_ms_max_);
     head_.number = number;
-    return {};
+    return seal_again(**file, *bytes, end.offset);
   }
   head_ = *head;
   capacity_ = static_cast<std::uint32_t>(*size);
@@ -275,6 +275,17 @@ Result<void> Log::recover_last(std::uint32_t number, Recovery& recovery) {
   segment_tree_ = end.tree;
   file_ = *std::move(file);
   return cut(*bytes, end, recovery);
+}
+
+/// Nobody knows whether the truncation and the sync behind the seal were ever answered, and no segment may follow
+/// before.
+Result<void> Log::seal_again(File& file, std::string_view segment, std::uint32_t at) {
+  const Result<Frame> seal = frame_from(segment.substr(at), {head_.number, at});
+  if (!seal) return Error(seal.error());
+  const std::size_t size = frame_size(seal->payload.size());
+  Result<void> done = file.write(at, segment.substr(at, size));
+  if (done) done = file.truncate(at + size);
+  return done ? file.sync() : done;
 }
 
 /// Writes the last batch again, because nobody knows whether its sync was ever answered and a cache may hold what the
