@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -7,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/replay_arguments.h"
+#include "cli/verify_log.h"
 #include "report/report.h"
 
 namespace ace::cli {
@@ -14,7 +16,8 @@ namespace {
 
 struct Arguments {
   ReplayArguments replay;
-  std::string report;
+  std::string report;  ///< or the directory of a spine
+  LogArguments log;
 };
 
 /// How it was made is part of the report; what it says it was made from is checked by making it again.
@@ -40,6 +43,8 @@ Result<void> read_how(const std::string& report, Arguments& arguments) {
 }
 
 Result<void> run_verify(Arguments& arguments, Context& context) {
+  if (arguments.replay.trace.empty() || arguments.replay.fleet.empty())
+    return Error(Errc::bad_input, "a report is verified against what it was made from: give --trace and --fleet");
   Result<std::string> expected = read_file(arguments.report);
   if (!expected) return std::move(expected).error().with("loading the report");
   if (Result<void> read = read_how(*expected, arguments); !read) return read;
@@ -63,14 +68,33 @@ Result<void> run_verify(Arguments& arguments, Context& context) {
 }  // namespace
 
 void add_verify(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand(
-      "verify", "Recompute a report from its trace and fleet; it must come out equal, field by field");
+  CLI::App* command =
+      app.add_subcommand("verify",
+                         "Recompute a report from its trace and fleet; it must come out equal, field by "
+                         "field. Or check the bytes of a spine: chain, tree, checkpoints");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("report", arguments->report, "report as ace analyze --json printed it")->required();
-  command->add_option("--trace", arguments->replay.trace, "the request log it was made from")->required();
+  command
+      ->add_option("report", arguments->report,
+                   "report as ace analyze --json printed it, or the directory of a spine (docs/SPINE.md)")
+      ->required()
+      ->type_name("REPORT|DIR");
+  command->add_option("--trace", arguments->replay.trace, "the request log that the report was made from");
   add_reading_arguments(*command, arguments->replay);
+  command->get_option("--fleet")->required(false);  // a spine needs none
+  command->add_option("--key", arguments->log.key, "of a spine: public key that must have signed every checkpoint")
+      ->type_name("HEX");
+  command
+      ->add_option("--checkpoint", arguments->log.checkpoints,
+                   "of a spine: a checkpoint kept elsewhere, which it must continue; needs --key")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
   command->callback([arguments, &context] {
-    if (Result<void> done = run_verify(*arguments, context); !done) context.fail(done.error());
+    std::error_code none;
+    const bool log = std::filesystem::is_directory(arguments->report, none);
+    if (Result<void> done =
+            log ? verify_log(arguments->report, arguments->log, context) : run_verify(*arguments, context);
+        !done)
+      context.fail(done.error());
   });
 }
 
