@@ -107,6 +107,26 @@ void extend(OfferRange& range, const Fleet& fleet, const Offer& offer, OfferId i
   if (tiers.size() > 1) range.tier_min = std::min(range.tier_min, tiers[1].above);
 }
 
+/// Does `a` serve whatever `b` serves and never ask more for it? Decided for rows of one context tier.
+bool never_dearer(const Fleet& fleet, const Offer& a, const Offer& b) {
+  const Destination &at_a = fleet.destinations[a.destination.value], &at_b = fleet.destinations[b.destination.value];
+  const PriceRow &row_a = fleet.prices.rows[a.price->value], &row_b = fleet.prices.rows[b.price->value];
+  if (row_a.tiers.size() != 1 || row_b.tiers.size() != 1 || (b.capabilities & ~a.capabilities) != 0) return false;
+  if (only_for_deferrable(at_a.service) && !only_for_deferrable(at_b.service)) return false;
+  if (a.context_max < b.context_max) return false;
+  if (a.output_max.value > 0 && (b.output_max.value == 0 || a.output_max < b.output_max)) return false;
+  const Rates& left = rates_for(row_a, Tokens{0}, at_a.service);
+  const Rates& right = rates_for(row_b, Tokens{0}, at_b.service);
+  if ((right.mask() & ~left.mask()) != 0) return false;
+  for (std::size_t i = 0; i < kUnits; ++i) {
+    const auto unit = static_cast<Unit>(i);
+    if (right[unit] &&
+        int128{left.priced(unit).nano} * at_a.uplift_ppm > int128{right.priced(unit).nano} * at_b.uplift_ppm)
+      return false;
+  }
+  return true;
+}
+
 std::uint32_t capabilities_of(const Usage& usage) {
   std::uint32_t needs = kText;
   if (usage[Unit::image_input] != 0 || usage[Unit::image_output] != 0) needs |= kImage;
@@ -196,6 +216,14 @@ Snapshot::Snapshot(const Fleet& fleet) : fleet_(&fleet) {
       barred_[r].lots[i / kLot] |= std::uint64_t{1} << i % kLot;
       ++barred_[r].counts[offers_[i].model.value][static_cast<std::size_t>(why)];
     }
+    for (std::size_t m = 0; m < fleet.models.size(); ++m) {
+      std::vector<OfferId>& sellers = sellers_.emplace_back();
+      for (std::uint32_t i = own[m].first.value; i < own[m].first.value + own[m].count; ++i) {
+        const auto beaten = [&](OfferId other) { return never_dearer(fleet, offers_[other.value], offers_[i]); };
+        if (offers_[i].tier == Tier::payg && fixed_[r][i] == 0 && std::none_of(sellers.begin(), sellers.end(), beaten))
+          sellers.push_back(OfferId{i});
+      }
+    }
   }
 }
 
@@ -255,22 +283,19 @@ Result<Usd> Snapshot::price(OfferId id, const Usage& usage, Instant t) const {
 
 std::optional<Snapshot::Cheapest> Snapshot::cheapest_payg(ModelId model, ComplianceId rule, std::string_view data_class,
                                                           const Usage& usage, bool waits) const {
-  if (ranges_[model.value].empty() || ranges_[model.value].front().model != model) return std::nullopt;
   if (!data_class_allowed(rule, data_class)) return std::nullopt;
-  const std::span<const std::uint8_t> fixed = fixed_exclusions(rule);
   const Tokens prompt = usage.prompt(), completion = usage.completion();
   const std::uint32_t needs = capabilities_of(usage);
   std::optional<Cheapest> best;
-  const OfferRange& range = ranges_[model.value].front();
-  for (std::uint32_t i = range.first.value; i < range.first.value + range.count; ++i) {
-    const Offer& offer = offers_[i];
-    if (offer.tier != Tier::payg || fixed[i] != 0 || (offer.capabilities & needs) != needs) continue;
+  for (const OfferId id : sellers_[row_of(rule) * ranges_.size() + model.value]) {
+    const Offer& offer = offers_[id.value];
+    if ((offer.capabilities & needs) != needs) continue;
     if (prompt.value > offer.context_max.value - completion.value) continue;
     if (offer.output_max.value > 0 && completion > offer.output_max) continue;
     const Destination& at = fleet_->destinations[offer.destination.value];
     if (!waits && only_for_deferrable(at.service)) continue;
     const Result<Usd> price = price_of(usage, fleet_->prices.rows[offer.price->value], at.service, at.uplift_ppm);
-    if (price && (!best || *price < best->price)) best = Cheapest{OfferId{i}, *price};
+    if (price && (!best || *price < best->price)) best = Cheapest{id, *price};
   }
   return best;
 }

@@ -163,6 +163,9 @@ class Snapshot {
   std::size_t lots_max_ = 0;
   std::vector<std::vector<std::uint8_t>> fixed_;  ///< by compliance rule, the first for none; by offer
   std::vector<Barred> barred_;                    ///< by compliance rule, likewise
+  /// By rule as in fixed_ and model: its compliant payg offers in destination order, without those that an earlier one
+  /// never asks more than.
+  std::vector<std::vector<OfferId>> sellers_;
 };
 
 }  // namespace ace
