@@ -358,6 +358,15 @@ TEST(Decide, agrees_with_explain) {
     const Decision d = decide(snapshot, live, request, kNow, scratch);
     const std::vector<Candidate> all = explain(snapshot, live, request, kNow, scratch);
     ASSERT_EQ(all.size(), snapshot.candidates(request.model).size());
+    const Lot* lots = admissible(snapshot, live, request, kNow, scratch).data();
+    auto candidate = all.begin();
+    for (const OfferRange& range : snapshot.ranges(request.model)) {
+      for (std::uint32_t i = 0; i < range.count; ++i, ++candidate) {
+        const std::uint32_t at = range.first.value % kLot + i;
+        EXPECT_EQ((lots[at / kLot].in >> at % kLot & 1U) != 0, candidate->exclusion == Exclusion::none);
+      }
+      lots += range.lots();
+    }
     const Candidate* best = nullptr;
     std::array<std::uint32_t, kExclusions> excluded{};
     const auto place = [&](const Candidate& c) {

@@ -101,4 +101,9 @@ struct Candidate {
 std::vector<Candidate> explain(const Snapshot& fleet, const Live& live, const Request& request, Instant now,
                                Scratch& scratch);
 
+/// Which offers may serve, for who chooses by another rule than the merit order: `Lot::in` of the ranges, one after the
+/// other. Lives in the scratch until it is used again. Allocation-free.
+std::span<const Lot> admissible(const Snapshot& fleet, const Live& live, const Request& request, Instant now,
+                                Scratch& scratch);
+
 }  // namespace ace

@@ -11,4 +11,10 @@ std::vector<Candidate> explain(const Snapshot& fleet, const Live& live, const Re
   return candidates;
 }
 
+std::span<const Lot> admissible(const Snapshot& fleet, const Live& live, const Request& request, Instant now,
+                                Scratch& scratch) {
+  const Weighing weighing(fleet, live, request, now, scratch);
+  return scratch.lots;
+}
+
 }  // namespace ace
