@@ -101,15 +101,15 @@ Coalitions Settler::coalitions(const Settled& s) const {
     }
   }
   if (!changed) std::copy(&cost[0][0][0], &cost[0][0][0] + 4, &cost[1][0][0]);
-  for (unsigned set = 0; set < v.size(); ++set) {
-    const bool routed = (set & kRouting) != 0;
-    const Usd bought = cost[routed ? 1 : 0][(set & kCaching) != 0 ? 1 : 0][(set & kArbitrage) != 0 ? 1 : 0];
-    if ((set & kUtilization) == 0)
-      v[set] = bought;
-    else if (payg)
-      v[set] = bought + (c[4] - c[3]);
-    else
-      v[set] = routed || !changed || offer_at(place.destination, admitted.requested) ? c[4] : bought;
+  for (unsigned routed : {0U, 1U}) {
+    // What the place used costs with utilization on: its own bill, or PAYG and what was spent beside the answer.
+    const bool there = routed != 0 || !changed || offer_at(place.destination, admitted.requested).has_value();
+    for (unsigned cache : {0U, 1U})
+      for (unsigned cheap : {0U, 1U}) {
+        const unsigned set = routed * kRouting | cache * kCaching | cheap * kArbitrage;
+        v[set] = cost[routed][cache][cheap];
+        v[set | kUtilization] = payg ? v[set] + (c[4] - c[3]) : there ? c[4] : v[set];
+      }
   }
   return v;
 }
