@@ -243,6 +243,16 @@ Settler::Bill Settler::bill(std::span<const event::Attempted> attempts, Settled&
   return bill;
 }
 
+Usd Settler::paid(std::span<const event::Attempted> attempts) const {
+  Usd sum{};
+  for (const event::Attempted& attempt : attempts)
+    sum +=
+        snapshot_
+            ->price(attempt.billed_as.valid() ? attempt.billed_as : attempt.offer, attempt.billed, attempt.energy_hour)
+            .value_or(Usd{});
+  return sum;
+}
+
 Settled Settler::settle(const event::Admitted& admitted, const event::Decided& decided,
                         std::span<const event::Attempted> attempts, const event::Completed& completed) const {
   Settled s;

@@ -101,6 +101,8 @@ class Settler {
   /// @param attempts in order; the answering one last
   [[nodiscard]] Settled settle(const event::Admitted& admitted, const event::Decided& decided,
                                std::span<const event::Attempted> attempts, const event::Completed& completed) const;
+  /// C4 alone: what the attempts of a request were billed, as settle() adds it up where they hold its answer.
+  [[nodiscard]] Usd paid(std::span<const event::Attempted> attempts) const;
   /// v(S) of a settled request, static (no re-dispatch).
   [[nodiscard]] Coalitions coalitions(const Settled& request) const;
 

@@ -96,7 +96,7 @@ namespace ace {
 struct Ledger::State {
   State(const Snapshot& fleet, const Options& chosen) : settler(fleet), options(chosen) {}
   /// @param sign +1 books, -1 takes back
-  void book(const Settled& request, const Usd* other, int sign);
+  Receipt book(const Settled& request, int sign);
 
   Settler settler;
   Options options;

@@ -100,7 +100,7 @@ constexpr std::size_t index(Reason reason) { return static_cast<std::size_t>(rea
 
 }  // namespace
 
-void Ledger::State::book(const Settled& given, const Usd* other, int sign) {
+Ledger::Receipt Ledger::State::book(const Settled& given, int sign) {
   Settled rebased;
   const Settled* request = &given;
   if (options.baseline == BaselineKind::all_payg_uncached) {
@@ -116,7 +116,14 @@ void Ledger::State::book(const Settled& given, const Usd* other, int sign) {
   const Usd c0 = s.chain.c[0], c4 = s.chain.c[4];
   const Allowance allowance = allow(s, options.gates);
 
-  fold::Slot& slot = slots[{hour_of(admitted.at), admitted.tenant, admitted.requested, admitted.slo}];
+  Receipt receipt;
+  receipt.slot = slots.number_of({hour_of(admitted.at), admitted.tenant, admitted.requested, admitted.slo});
+  receipt.answered = answered;
+  receipt.excluded = given.excluded != Reason::none;
+  receipt.reason = allowance.reason;
+  receipt.actual = c4;
+  receipt.withheld_lever = allowance.withheld_lever;
+  fold::Slot& slot = slots.at(receipt.slot);
   enter(slot.requests);
   enter(slot.served, answered);
   enter(slot.slo_met, met);
@@ -144,10 +151,6 @@ void Ledger::State::book(const Settled& given, const Usd* other, int sign) {
   enter(slot.all_payg_uncached, priced ? uncached : Usd{}, uncached - c4,
         whole ? allow_amount(uncached - c4, allowance) : sums(allow(against_uncached(given), options.gates)));
   if (s.baseline_assumed) enter(slot.assumed, c0, c0 - c4, sums(allowance));
-  if (other != nullptr) {
-    const Usd paid = !answered ? Usd{} : s.excluded != Reason::none ? c4 : *other;
-    enter(slot.other, priced ? paid : Usd{}, paid - c4, allow_amount(paid - c4, allowance));
-  }
 
   const Usage& tokens = completed.usage;
   const Tokens prompt = answered ? tokens.prompt() : Tokens{}, completion = answered ? tokens.completion() : Tokens{};
@@ -201,6 +204,17 @@ void Ledger::State::book(const Settled& given, const Usd* other, int sign) {
     const Coalitions v = settler.coalitions(s);
     for (std::size_t i = 0; i < v.size(); ++i) enter(t.coalitions[i], v[i]);
   }
+  return receipt;
+}
+
+void Ledger::compare(const Receipt& r, Usd other_baseline) {
+  const Usd paid = !r.answered ? Usd{} : r.excluded ? r.actual : other_baseline;
+  Allowance allowance;
+  allowance.reason = r.reason;
+  allowance.withheld_lever = r.withheld_lever;
+  const Usd saving = paid - r.actual;
+  Entry(1)(state_->slots.at(r.slot).other, r.answered && !r.excluded ? paid : Usd{}, saving,
+           allow_amount(saving, allowance));
 }
 
 Ledger::Ledger(const Snapshot& fleet, const Options& options) : state_(std::make_unique<State>(fleet, options)) {
@@ -213,13 +227,12 @@ Ledger::~Ledger() = default;
 Ledger::Ledger(Ledger&&) noexcept = default;
 Ledger& Ledger::operator=(Ledger&&) noexcept = default;
 
-void Ledger::add(const Settled& request) { state_->book(request, nullptr, 1); }
-void Ledger::add(const Settled& request, Usd other_baseline) { state_->book(request, &other_baseline, 1); }
+Ledger::Receipt Ledger::add(const Settled& request) { return state_->book(request, 1); }
 
 void Ledger::compensate(const Settled& booked, const Settled& right) {
   ACE_CHECK(booked.admitted.id == right.admitted.id, "a compensating entry is about the request it corrects");
-  state_->book(booked, nullptr, -1);
-  state_->book(right, nullptr, 1);
+  state_->book(booked, -1);
+  state_->book(right, 1);
 }
 
 void Ledger::add(const event::FixedCost& cost) { state_->fixed[{cost.destination, cost.kind}] += cost.amount; }

@@ -40,11 +40,20 @@ class Ledger {
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
 
+  /// What is left to know of a booked request to compare it with another baseline later.
+  struct Receipt {
+    std::uint32_t slot = 0;
+    bool answered = false, excluded = false;
+    Reason reason = Reason::none;  ///< why it was withheld as a whole
+    Usd actual{}, withheld_lever{};
+  };
   /// Folds one settled request.
-  void add(const Settled& request);
-  /// The same with an amount that the chosen baseline (status quo, round robin) spent on this request instead of C0.
-  /// An unserved request is worth nothing there too, an excluded one what it cost.
-  void add(const Settled& request, Usd other_baseline);
+  Receipt add(const Settled& request);
+  /// The amount that the chosen baseline (status quo, round robin) spent on a booked request instead of C0, once. An
+  /// unserved request is worth nothing there too, an excluded one what it cost.
+  void compare(const Receipt& receipt, Usd other_baseline);
+  /// Both at once.
+  void add(const Settled& request, Usd other_baseline) { compare(add(request), other_baseline); }
   /// A later fact about a request booked before: two entries in the cell of its admission hour, minus what was booked
   /// and plus what is right. Nothing is rewritten; a statement closed before stays as printed.
   void compensate(const Settled& booked, const Settled& right);

@@ -146,6 +146,23 @@ TEST(Ledger, compares_with_another_baseline_by_one_signed_amount) {
   EXPECT_EQ(s.counted_saving(), micro(1'000'000 - 13'800));  // the same fixed cost on both sides
 }
 
+TEST(Ledger, compares_a_request_later_as_it_would_have_at_once) {
+  const World w;
+  for_each_seed(60, [&](Rng& rng) {
+    Ledger at_once(w.snapshot, {}), later(w.snapshot, {});
+    std::vector<std::pair<Ledger::Receipt, Usd>> open;
+    for (int i = 0; i < 150; ++i) {
+      const Settled request = any_request(w, rng);
+      const Usd other{rng.between(0, 20'000'000)};
+      at_once.add(request, other);
+      open.emplace_back(later.add(request), other);
+    }
+    rng.shuffle(std::span(open));
+    for (const auto& [receipt, other] : open) later.compare(receipt, other);
+    expect_equal(at_once.close(names()), later.close(names()));
+  });
+}
+
 TEST(Ledger, decomposes_the_uncached_baseline_too) {
   const World w;
   Ledger::Options options;

@@ -13,17 +13,21 @@ template <class Key, class Value>
 class Table {
  public:
   /// The account of `key`, opened empty if it is new. Valid until the next call.
-  Value& operator[](const Key& key) {
+  Value& operator[](const Key& key) { return at(number_of(key)); }
+  /// The number of that account, which it keeps.
+  std::uint32_t number_of(const Key& key) {
     std::size_t at = key.hash() & mask();
     for (; buckets_[at] != kFree; at = (at + 1) & mask())
-      if (entries_[buckets_[at]].first == key) return entries_[buckets_[at]].second;
+      if (entries_[buckets_[at]].first == key) return buckets_[at];
     if ((entries_.size() + 1) * 2 > buckets_.size()) {
       grow();
-      return operator[](key);
+      return number_of(key);
     }
     buckets_[at] = static_cast<std::uint32_t>(entries_.size());
-    return entries_.emplace_back(key, Value{}).second;
+    entries_.emplace_back(key, Value{});
+    return buckets_[at];
   }
+  [[nodiscard]] Value& at(std::uint32_t number) { return entries_[number].second; }
   [[nodiscard]] const std::vector<std::pair<Key, Value>>& entries() const { return entries_; }
   /// Adds the accounts of another table to ours.
   void merge(const Table& other) {
