@@ -31,6 +31,7 @@ Engine::Engine(const Snapshot& fleet, const Options& options, Sink sink)
   for (std::uint32_t s = 0; s < fleet.fleet().slo_classes.size(); ++s)
     for (std::uint32_t o = 0; o < fleet.offers().size(); ++o)
       knee_priors_.push_back(belief_.knee(OfferId{o}, SloId{s}));
+  for (std::uint32_t m = 0; m < fleet.fleet().models.size(); ++m) orders_.push_back(order_of(ModelId{m}));
 }
 
 void Engine::begin(Instant now) {
@@ -274,39 +275,6 @@ void Engine::wake_cheaper(const Request& request, const Live& live, Instant now,
   }
 }
 
-Decision Engine::choose(const Request& request, Live& live, Instant now) {
-  if (options_.dispatching == Dispatching::merit_order) return decide(*fleet_, live, request, now, scratch_);
-  Decision decision;
-  const Fleet& fleet = fleet_->fleet();
-  const std::optional<Baseline>& fallback = fleet.models[request.model.value].baseline;
-  OfferId best;
-  OfferId overflow;
-  std::vector<OfferId> open;
-  for (const Candidate& c : explain(*fleet_, live, request, now, scratch_)) {
-    const Offer& offer = (*fleet_)[c.offer];
-    if (offer.model != request.model) continue;
-    ++decision.excluded[static_cast<std::size_t>(c.exclusion)];
-    if (c.exclusion != Exclusion::none) continue;
-    ++decision.feasible;
-    open.push_back(c.offer);
-    const bool is_fallback = fallback && offer.destination == fallback->destination;
-    if (is_fallback) {
-      overflow = c.offer;
-    } else if (!best.valid() || fleet.destinations[offer.destination.value].declared <
-                                    fleet.destinations[(*fleet_)[best].destination.value].declared) {
-      best = c.offer;
-    }
-  }
-  if (!best.valid() || (overflow.valid() && (*fleet_)[best].tier == Tier::payg))
-    best = overflow.valid() ? overflow : best;
-  if (options_.dispatching == Dispatching::round_robin && !open.empty()) best = open[turn_++ % open.size()];
-  if (!best.valid())
-    return decide(*fleet_, live, request, now, scratch_);  // for the verdict: nothing, or an equivalent only
-  decision.verdict = Verdict::dispatched;
-  decision.chosen = best;
-  return decision;
-}
-
 bool Engine::dispatch(std::uint32_t number, Instant now) {
   Flight& flight = flights_[number];
   const Arrival& arrival = flight.demand.arrival;
@@ -408,6 +376,39 @@ std::int32_t Engine::shadow_cache(const Flight& flight, Instant now) {
 
 void Engine::complete(std::uint32_t number, Instant now, event::Outcome outcome, Verdict verdict) {
   Flight& flight = flights_[number];
+  if (outcome == event::Outcome::served) {
+    event::Attempted& answer = flight.failures.emplace_back();
+    answer.id = flight.decided.id;
+    answer.offer = flight.offer;
+    answer.from = answer.energy_hour = flight.dispatched;
+    answer.to = now;
+    answer.answered = true;
+    answer.billed = usage_of(flight.demand.arrival, flight.cached, flight.output);
+    answer.billed_as = flight.billed_as;
+  }
+  if (sink_.settled)
+    settle(flight, now, outcome, verdict);
+  else
+    spend(flight, now, outcome);
+  last_completion_ = std::max(last_completion_, now);
+  free_.push_back(number);
+}
+
+void Engine::spend(const Flight& flight, Instant now, event::Outcome outcome) {
+  const Arrival& arrival = flight.demand.arrival;
+  Spent spent;
+  spent.row = arrival.row;
+  spent.cost = settler_.paid(flight.failures);
+  spent.served = outcome == event::Outcome::served;
+  spent.slo_met =
+      outcome == event::Outcome::cache_hit ||
+      (spent.served && met(fleet_->fleet().slo_classes[flight.demand.slo.value], flight.first_token - arrival.at,
+                           per_token(now - flight.first_token, flight.output), now - arrival.at));
+  spent.observed = arrival.cost_nano >= 0;
+  sink_.spent(spent);
+}
+
+void Engine::settle(Flight& flight, Instant now, event::Outcome outcome, Verdict verdict) {
   const Arrival& arrival = flight.demand.arrival;
   event::Admitted admitted;
   admitted.id = flight.decided.id;
@@ -444,7 +445,7 @@ void Engine::complete(std::uint32_t number, Instant now, event::Outcome outcome,
     if (options_.note_late_hits && !flight.blocks.empty() && flight.cached > 0 &&
         (flight.dispatched > arrival.at || flight.attempts > 1))
       late_hits_.push_back({arrival.row, flight.cached});
-    completed.usage = usage_of(arrival, flight.cached, flight.output);
+    completed.usage = flight.failures.back().billed;
     completed.output_requested = Tokens{arrival.output};
     completed.h1 = Tokens{flight.cached};
     completed.ttft = flight.first_token - arrival.at;
@@ -458,20 +459,8 @@ void Engine::complete(std::uint32_t number, Instant now, event::Outcome outcome,
                                 completed.usage, arrival.batch || slo.deferrable());
       if (cheapest) flight.decided.cheapest_payg = cheapest->offer;
     }
-    flight.failures.push_back({flight.decided.id,
-                               flight.offer,
-                               flight.dispatched,
-                               now,
-                               true,
-                               {},
-                               false,
-                               completed.usage,
-                               flight.dispatched,
-                               flight.billed_as});
   }
-  last_completion_ = std::max(last_completion_, now);
   sink_.settled(settler_.settle(admitted, flight.decided, flight.failures, completed));
-  free_.push_back(number);
 }
 
 }  // namespace ace

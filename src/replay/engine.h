@@ -59,12 +59,20 @@ class Engine {
     Instant at{};
     std::vector<UnitStates::Step> steps;
   };
-  /// What the engine reports as it goes, in order of completion.
+  /// A request's end in short, for who only compares the bill.
+  struct Spent {
+    std::int64_t row = 0;
+    Usd cost{};  ///< C4
+    bool served = false, slo_met = false;
+    bool observed = false;  ///< the log says what it cost
+  };
+  /// What the engine reports as it goes, in order of completion. Without `settled` nothing is settled.
   struct Sink {
     std::function<void(const Settled&)> settled;
     std::function<void(const event::UnitsChanged&)> units;  ///< may be empty
     std::function<void(const Belief::Change&)> changed;     ///< may be empty
     std::function<void(const UnitMoves&)> moved = {};       ///< all that a tick did to the units; may be empty
+    std::function<void(const Spent&)> spent = {};           ///< in the place of `settled`
   };
   /// What a single decision looked like, for `ace explain`.
   struct Witness {
@@ -109,6 +117,11 @@ class Engine {
     int attempts = 0;
     bool decided_once = false;
   };
+  /// A model's own offers as those who do not rank take them.
+  struct Order {
+    std::vector<OfferId> all, declared;  ///< by id; in the order of the fleet file, but for the fallback
+    OfferId fallback;                    ///< at the default price's destination
+  };
   /// A request that waits for capacity: it looks again when due, and for the last time at the end of its patience.
   struct Waiting {
     Instant due{}, until{};
@@ -131,8 +144,11 @@ class Engine {
   bool dispatch(std::uint32_t flight, Instant now);
   void wake_cheaper(const Request& request, const Live& live, Instant now, const Decision& decision);
   Decision choose(const Request& request, Live& live, Instant now);
+  [[nodiscard]] Order order_of(ModelId model) const;
   void predict_cached(const Flight& flight, Live& live, Instant now);
   void complete(std::uint32_t flight, Instant now, event::Outcome outcome, Verdict verdict);
+  void settle(Flight& flight, Instant now, event::Outcome outcome, Verdict verdict);
+  void spend(const Flight& flight, Instant now, event::Outcome outcome);
   void failed_attempt(std::uint32_t flight, Instant now, Rejection why, bool eviction, std::int64_t produced);
   [[nodiscard]] Duration patience(const Flight& flight) const;
   [[nodiscard]] std::int32_t shadow_cache(const Flight& flight, Instant now);
@@ -159,6 +175,7 @@ class Engine {
   std::vector<double> loads_;
   std::vector<LateHit> late_hits_;
   std::vector<double> knee_priors_;  ///< by class, then offer
+  std::vector<Order> orders_;        ///< by model
   Instant now_{}, started_{}, last_completion_{};
   bool running_ = false;
   std::size_t turn_ = 0;  ///< of round robin

@@ -473,6 +473,48 @@ TEST(Engine, settles_every_arrival_once_and_never_breaks_a_rule_or_loses_a_nano_
   });
 }
 
+TEST(Engine, says_in_short_what_it_would_have_settled) {
+  for_each_seed(40, [](Rng& rng) {
+    const auto fleet = stormy(rng);
+    const Snapshot snapshot(*fleet);
+    Engine::Options options;
+    options.seed = rng.next();
+    options.patience = 5 * kSecond;
+    using Short = std::tuple<std::int64_t, Usd, bool, bool, bool>;
+    std::vector<Short> settled, spent;
+    Engine whole(snapshot, options,
+                 {[&](const Settled& s) {
+                    settled.emplace_back(s.admitted.row, s.chain.c[4], s.completed.outcome == event::Outcome::served,
+                                         s.completed.slo_met, s.completed.observed_cost_nano >= 0);
+                  },
+                  {},
+                  {}});
+    Engine brief(snapshot, options, {{}, {}, {}, {}, [&](const Engine::Spent& s) {
+                                       spent.emplace_back(s.row, s.cost, s.served, s.slo_met, s.observed);
+                                     }});
+    Instant t = learn::at(0);
+    for (std::int64_t row = 1; row <= 300; ++row) {
+      const Request r = gen::request(rng, *fleet);
+      Demand d;
+      t += from_seconds(rng.exponential(rng.chance(0.02) ? 60.0 : 0.2));
+      d.arrival.at = t;
+      d.arrival.row = row;
+      d.arrival.prompt = static_cast<std::int32_t>(r.prompt.value);
+      d.arrival.output = static_cast<std::int32_t>(rng.between(1, 800));
+      d.arrival.cost_nano = rng.between(-1, 0);
+      d.arrival.cache_hit = rng.chance(0.05);
+      d.model = r.model;
+      d.slo = r.slo;
+      d.compliance = r.compliance;
+      for (Engine* engine : {&whole, &brief}) engine->arrive(d);
+    }
+    whole.finish();
+    brief.finish();
+    EXPECT_EQ(settled, spent);
+    EXPECT_EQ(settled.size(), 300U);
+  });
+}
+
 TEST(Engine, gives_the_same_result_for_the_same_seed) {
   const auto once = [](std::uint64_t seed) {
     Rng rng(seed, "fleet");

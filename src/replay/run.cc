@@ -3,44 +3,16 @@
 #include <algorithm>
 #include <optional>
 #include <thread>
-#include <unordered_map>
 
 #include "core/text.h"
+#include "replay/pairing.h"
 
 namespace ace {
 namespace {
 
-constexpr std::size_t kBatch = 16'384;
-
-/// What the static baseline spent on the same request arrives before or after ours; the pair is folded when both are
-/// there.
-class Pairing {
- public:
-  explicit Pairing(std::function<void(const Settled&, Usd)> both) : both_(std::move(both)) {}
-  void ours(const Settled& settled) {
-    const auto found = theirs_.find(settled.admitted.row);
-    if (found == theirs_.end()) {
-      ours_.emplace(settled.admitted.row, settled);
-      return;
-    }
-    both_(settled, found->second);
-    theirs_.erase(found);
-  }
-  void theirs(std::int64_t row, Usd cost) {
-    const auto found = ours_.find(row);
-    if (found == ours_.end()) {
-      theirs_.emplace(row, cost);
-      return;
-    }
-    both_(found->second, cost);
-    ours_.erase(found);
-  }
-
- private:
-  std::function<void(const Settled&, Usd)> both_;
-  std::unordered_map<std::int64_t, Settled> ours_;
-  std::unordered_map<std::int64_t, Usd> theirs_;
-};
+// Arrivals handed out at a time. One island: as many as stay in cache beside its engine. Several: enough for starting
+// threads to be worth it, and the same for any number of threads, since it shows in the order of settled requests.
+constexpr std::size_t kBatchOfOne = 1'024, kBatch = 16'384;
 
 class Island {
  public:
@@ -49,7 +21,7 @@ class Island {
         options_(&options),
         ledger_(fleet, ledger_options(options)),
         series_(fleet.fleet().destinations.size()),
-        pairing_([this](const Settled& s, Usd other) { ledger_.add(s, other); }) {
+        pairing_(ledger_) {
     Engine::Options engine;
     engine.dispatching = options.dispatching;
     engine.plant = options.plant;
@@ -72,17 +44,13 @@ class Island {
       engine.learn_h0 = false;
       engine.note_late_hits = false;
       engine.units_given = true;  // the same fixed cost stands on both sides, so the same units must run on both
-      theirs_.emplace(
-          fleet, engine,
-          Engine::Sink{[this](const Settled& s) {
-                         status_quo_served += s.completed.outcome == event::Outcome::served ? 1 : 0;
-                         status_quo_slo_met += s.completed.slo_met ? 1 : 0;
-                         if (s.completed.observed_cost_nano < 0 || options_->baseline == BaselineKind::round_robin)
-                           pairing_.theirs(s.admitted.row, s.chain.c[4]);
-                       },
-                       {},
-                       {},
-                       {}});
+      theirs_.emplace(fleet, engine,
+                      Engine::Sink{{}, {}, {}, {}, [this](const Engine::Spent& spent) {
+                                     status_quo_served += spent.served ? 1 : 0;
+                                     status_quo_slo_met += spent.slo_met ? 1 : 0;
+                                     if (!spent.observed || options_->baseline == BaselineKind::round_robin)
+                                       pairing_.theirs(spent.row, spent.cost);
+                                   }});
     }
   }
 
@@ -136,13 +104,11 @@ class Island {
     return ledger;
   }
   void settled(const Settled& s) {
-    if (s.completed.observed_cost_nano >= 0 && options_->baseline != BaselineKind::round_robin && theirs_) {
-      ledger_.add(s, Usd{s.completed.observed_cost_nano});
-    } else if (theirs_) {
-      pairing_.ours(s);
-    } else {
-      ledger_.add(s);
-    }
+    const Ledger::Receipt receipt = ledger_.add(s);
+    if (theirs_ && s.completed.observed_cost_nano >= 0 && options_->baseline != BaselineKind::round_robin)
+      ledger_.compare(receipt, Usd{s.completed.observed_cost_nano});
+    else if (theirs_)
+      pairing_.ours(s.admitted.row, receipt);
     SeriesBucket& bucket = series_.at(s.admitted.at);
     if (s.completed.outcome == event::Outcome::served) {
       const std::size_t d = (*fleet_)[s.billed_offer()].destination.value;
@@ -237,7 +203,7 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
   Unreplayed outside{"outside --window", 0, 0};
   Unreplayed failed{"not served according to the log", 0, 0};
   Unreplayed unknown{"model not in the fleet", 0, 0};
-  std::vector<Arrival> batch(kBatch);
+  std::vector<Arrival> batch(map.count > 1 ? kBatch : kBatchOfOne);
   bool begun = false;
   Instant before = Instant::min();
   while (true) {

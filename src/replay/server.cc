@@ -22,6 +22,7 @@ void Server::arrive(double now, std::uint32_t flight, std::int64_t prefill, std:
   prefill = std::max<std::int64_t>(prefill, 1);
   waiting_.push_back({flight, prefill, prompt, std::max<std::int64_t>(output, 1), prefill});
   backlog_ += prefill;
+  ++load_;
   admit();
   if (!prefill_phase()) plan();  // a step with prompts that is under way does not change
 }
@@ -148,6 +149,7 @@ Server::Event Server::finish() {
   std::pop_heap(running_.begin(), running_.end());
   const Running done = running_.back();
   running_.pop_back();
+  --load_;
   held_ -= done.held;
   held_running_ -= done.held;
   admit();
@@ -175,6 +177,7 @@ std::int64_t Server::remove(double now, std::uint32_t flight) {
     backlog_ -= out->prefill;
     waiting_.erase(out);
   }
+  load_ = running_.size() + prefilling_.size() + waiting_.size();
   admit();
   // A step that is under way goes on without it; its end may find nothing to deliver.
   if (what_ == Next::deliver && completing_ == 0) what_ = Next::nothing;

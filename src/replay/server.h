@@ -46,7 +46,8 @@ class Server {
   /// All requests here, in arrival order of their flights' numbers.
   [[nodiscard]] std::vector<std::uint32_t> flights() const;
 
-  [[nodiscard]] std::size_t load() const { return running_.size() + prefilling_.size() + waiting_.size(); }
+  /// Requests here.
+  [[nodiscard]] std::size_t load() const { return load_; }
   /// Work ahead of a new arrival, for join-the-shortest-queue: tokens of prompts without a first token yet.
   [[nodiscard]] std::int64_t backlog() const { return backlog_; }
   /// Integral over time of the share in use, in seconds: all of it while prompts are prefilled, else the larger of
@@ -95,6 +96,7 @@ class Server {
   std::int64_t held_ = 0;          ///< KV tokens of running and prefilling
   std::int64_t held_running_ = 0;  ///< KV tokens that each step reads
   std::int64_t backlog_ = 0;
+  std::size_t load_ = 0;
   double used_ = 0.0;
   std::vector<Running> running_;    ///< heap
   std::deque<Waiting> prefilling_;  ///< admitted (slot and KV held), first in first out

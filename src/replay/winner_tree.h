@@ -24,8 +24,11 @@ class WinnerTree {
   void set(std::size_t position, double value) {
     if (value_[position] == value) return;
     value_[position] = value;
-    for (std::size_t i = (leaves_ + position) / 2; i >= 1; i /= 2)
-      winner_[i] = better(winner_[2 * i], winner_[2 * i + 1]);
+    for (std::size_t i = (leaves_ + position) / 2; i >= 1; i /= 2) {
+      const std::uint32_t winner = better(winner_[2 * i], winner_[2 * i + 1]);
+      if (winner == winner_[i] && winner != position) return;  // it won before and wins now: nothing above changes
+      winner_[i] = winner;
+    }
   }
   [[nodiscard]] std::size_t size() const { return leaves_; }
   [[nodiscard]] double least() const { return value_[winner_[1]]; }
