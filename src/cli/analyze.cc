@@ -70,7 +70,8 @@ Result<void> write_requests(const std::string& path, const Prepared& prepared, c
   return {};
 }
 
-Result<void> run_analyze(const Arguments& arguments, Context& context) {
+Result<void> run_analyze(Arguments& arguments, Context& context) {
+  arguments.replay.read_again = !arguments.requests.empty();
   Result<std::unique_ptr<Prepared>> prepared = prepare(arguments.replay, context);
   if (!prepared) return std::move(prepared).error();
   Prepared& p = **prepared;

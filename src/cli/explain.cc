@@ -85,7 +85,8 @@ void print_settlement(const Snapshot& fleet, const Settled& s, std::ostream& out
   out << fmt::format("  grade {}{}\n", name_of(s.grade), s.baseline_assumed ? ", default price not contracted" : "");
 }
 
-Result<void> run_explain(const Arguments& arguments, Context& context) {
+Result<void> run_explain(Arguments& arguments, Context& context) {
+  arguments.replay.read_again = !arguments.id.empty();
   Result<std::unique_ptr<Prepared>> prepared = prepare(arguments.replay, context);
   if (!prepared) return std::move(prepared).error();
   Prepared& p = **prepared;

@@ -150,7 +150,9 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& con
   if (!read) return Error(read.error());
   Result<std::unique_ptr<RequestSource>> source = open_trace(a.trace, *read);
   if (!source) return std::move(source).error();
-  if (!a.no_spool) {  // further passes (sensitivity, bounds, --requests) read a column file instead of the trace
+  // Further passes (sensitivity, bounds, --requests) read a column file instead of the trace.
+  const bool again = a.read_again || p.options.bound || p.options.sensitivity != SensitivityMode::off;
+  if (again && !a.no_spool) {
     source = spooled(std::move(*source));
     if (!source) return std::move(source).error().with("reading the trace");
   }

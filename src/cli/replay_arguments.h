@@ -16,6 +16,7 @@ struct ReplayArguments {
   std::string model, model_map, window;
   std::string baseline = "all-payg", sensitivity = "sample", settlement = "pooled", idle = "by-usage";
   bool bound = false, no_spool = false;
+  bool read_again = false;  ///< the command goes through the trace once more itself
   double plant_slowdown = 1.0;
   unsigned threads = 0;  ///< 0 = all
   std::uint64_t seed = 1;
@@ -34,7 +35,8 @@ struct Prepared {
   AnalyzeOptions options;
   std::string trace_name, fleet_name;
 };
-/// Loads the fleet, opens the trace, reads it once into a spool unless told not to. Warnings go to stderr.
+/// Loads the fleet, opens the trace, which its first pass writes to a spool if there will be another and it was not
+/// forbidden. Warnings go to stderr.
 Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& arguments, Context& context);
 
 }  // namespace ace::cli
