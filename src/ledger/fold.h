@@ -63,6 +63,7 @@ struct UsageKey {
 struct Used {
   std::uint64_t requests = 0;
   std::int64_t input = 0, cached = 0, output = 0;
+  std::int64_t cache_write = 0, reasoning = 0;  ///< of input, of output
   Usd marginal{}, baseline{};
   Used& operator+=(const Used& o);
 };

@@ -33,6 +33,8 @@ Used& Used::operator+=(const Used& o) {
   input += o.input;
   cached += o.cached;
   output += o.output;
+  cache_write += o.cache_write;
+  reasoning += o.reasoning;
   marginal += o.marginal;
   baseline += o.baseline;
   return *this;
@@ -163,6 +165,10 @@ Ledger::Receipt Ledger::State::book(const Settled& given, int sign) {
   enter(used.input, prompt.value - cached);
   enter(used.cached, cached);
   enter(used.output, completion.value);
+  if (answered) {
+    enter(used.cache_write, tokens[Unit::cache_write] + tokens[Unit::cache_write_1h]);
+    enter(used.reasoning, tokens[Unit::reasoning]);
+  }
   enter(used.marginal, c4);
   enter(used.baseline, c0);
 

@@ -9,6 +9,7 @@
 
 #include "core/money.h"
 #include "ledger/bookings.h"
+#include "ledger/chargeback.h"
 #include "ledger/counterfactual.h"
 #include "ledger/gates.h"
 #include "ledger/row.h"

@@ -41,7 +41,7 @@ class Settlement {
       by_destination[destination].second += amount - used;
     }
     for (const auto& [destination, amounts] : by_destination) {
-      if (!spread(amounts.first, destination, &UsageLine::fixed))
+      if (!spread(amounts.first, destination, destination.valid() ? &UsageLine::fixed : &UsageLine::hosts))
         adjust(Adjustment::Kind::unassigned, destination, {}, amounts.first);
       idle(destination, amounts.second);
     }
@@ -55,7 +55,7 @@ class Settlement {
       if (batch && line.total() > line.baseline) {
         Usd excess = line.total() - line.baseline;
         adjust(Adjustment::Kind::batch_cap, line.destination, {}, excess);
-        for (Usd UsageLine::*part : {&UsageLine::idle, &UsageLine::fixed}) {
+        for (Usd UsageLine::*part : {&UsageLine::idle, &UsageLine::fixed, &UsageLine::hosts}) {
           const Usd cut = std::clamp(excess, Usd{}, std::max(line.*part, Usd{}));
           line.*part -= cut;
           excess -= cut;

@@ -190,21 +190,24 @@ Statement Ledger::close(const std::vector<std::string>& tenant_names) const {
     s.shapley_high = split.high;
   }
   for (const auto& [key, used] : state.usage.entries())
-    s.usage.push_back({key.hour,
-                       key.tenant,
-                       key.team,
-                       key.model,
-                       key.destination,
-                       key.slo,
-                       used.requests,
-                       used.input,
-                       used.cached,
-                       used.output,
-                       used.marginal,
-                       used.baseline,
-                       {},
-                       {},
-                       {}});
+    s.usage.push_back({.hour = key.hour,
+                       .tenant = key.tenant,
+                       .team = key.team,
+                       .model = key.model,
+                       .destination = key.destination,
+                       .slo = key.slo,
+                       .requests = used.requests,
+                       .input = used.input,
+                       .cached = used.cached,
+                       .output = used.output,
+                       .cache_write = used.cache_write,
+                       .reasoning = used.reasoning,
+                       .marginal = used.marginal,
+                       .baseline = used.baseline,
+                       .charged = {},
+                       .fixed = {},
+                       .hosts = {},
+                       .idle = {}});
   std::sort(s.usage.begin(), s.usage.end(), [&](const UsageLine& a, const UsageLine& b) {
     const auto place = [&](const UsageLine& l) {
       return std::tuple(l.hour, s.tenant_rank[l.tenant], l.team, l.model, l.destination, l.slo);

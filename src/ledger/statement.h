@@ -55,12 +55,15 @@ struct UsageLine {
   SloId slo;
   std::uint64_t requests = 0;
   std::int64_t input = 0, cached = 0, output = 0;
-  Usd marginal{};  ///< actual C4
-  Usd baseline{};  ///< C0, at the batch price where the class may wait
-  Usd charged{};   ///< under the settlement policy, fixed cost excluded
-  Usd fixed{};     ///< share of the used part of fixed cost
-  Usd idle{};      ///< share of idle under IdlePolicy::by_usage
-  [[nodiscard]] Usd total() const { return charged + fixed + idle; }
+  std::int64_t cache_write = 0;  ///< of `input`: written to the provider's cache
+  std::int64_t reasoning = 0;    ///< of `output`
+  Usd marginal{};                ///< actual C4
+  Usd baseline{};                ///< C0, at the batch price where the class may wait
+  Usd charged{};                 ///< under the settlement policy, fixed cost excluded
+  Usd fixed{};                   ///< share of the used part of its destination's fixed cost
+  Usd hosts{};                   ///< share of ACE's own hosts
+  Usd idle{};                    ///< share of idle under IdlePolicy::by_usage
+  [[nodiscard]] Usd total() const { return charged + fixed + hosts + idle; }
   friend bool operator==(const UsageLine&, const UsageLine&) = default;
 };
 

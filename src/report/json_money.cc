@@ -1,8 +1,4 @@
 /// Sections on what it cost, what it saved, and who pays.
-#include <algorithm>
-#include <tuple>
-#include <vector>
-
 #include "report/json_sections.h"
 
 namespace ace::report {
@@ -140,42 +136,24 @@ Json Sections::destinations() const {
 }
 
 Json Sections::chargeback() const {
-  std::vector<UsageLine> lines = s.usage;
-  const auto rank = [&](const UsageLine& l) {
-    return std::tuple(s.tenant_rank[l.tenant], team(l.team), l.model.value, l.destination.value);
-  };
-  std::stable_sort(lines.begin(), lines.end(),
-                   [&](const UsageLine& x, const UsageLine& y) { return rank(x) < rank(y); });
   Json all = Json::array();
-  for (std::size_t i = 0; i < lines.size();) {
-    UsageLine sum = lines[i];
-    std::size_t j = i + 1;
-    for (; j < lines.size() && rank(lines[j]) == rank(lines[i]); ++j) {
-      sum.requests += lines[j].requests;
-      sum.input += lines[j].input;
-      sum.cached += lines[j].cached;
-      sum.output += lines[j].output;
-      sum.marginal += lines[j].marginal;
-      sum.baseline += lines[j].baseline;
-      sum.charged += lines[j].charged;
-      sum.fixed += lines[j].fixed;
-      sum.idle += lines[j].idle;
-    }
-    all.push_back({{"tenant", tenant(sum.tenant)},
-                   {"team", team(sum.team)},
-                   {"model", model(sum.model)},
-                   {"destination", destination(sum.destination)},
-                   {"requests", sum.requests},
-                   {"input_tokens", sum.input},
-                   {"cached_tokens", sum.cached},
-                   {"output_tokens", sum.output},
-                   {"baseline_usd", usd(sum.baseline)},
-                   {"marginal_usd", usd(sum.marginal)},
-                   {"charged_usd", usd(sum.charged)},
-                   {"fixed_usd", usd(sum.fixed)},
-                   {"idle_usd", usd(sum.idle)},
-                   {"total_usd", usd(sum.total())}});
-    i = j;
+  for (const ChargeLine& line :
+       ace::chargeback(s, {By::tenant, By::team, By::model, By::destination}, a.tenants, a.teams)) {
+    if (line.kind != ChargeKind::usage) continue;  // the rows beside usage are in settlement.adjustments
+    all.push_back({{"tenant", tenant(*line.tenant)},
+                   {"team", team(*line.team)},
+                   {"model", model(line.model)},
+                   {"destination", destination(line.destination)},
+                   {"requests", line.requests},
+                   {"input_tokens", line.input},
+                   {"cached_tokens", line.cached},
+                   {"output_tokens", line.output},
+                   {"baseline_usd", usd(line.baseline)},
+                   {"marginal_usd", usd(line.marginal)},
+                   {"charged_usd", usd(line.charged)},
+                   {"fixed_usd", usd(line.fixed + line.hosts)},
+                   {"idle_usd", usd(line.idle)},
+                   {"total_usd", usd(line.total())}});
   }
   return all;
 }
