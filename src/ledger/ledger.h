@@ -11,6 +11,7 @@
 #include "ledger/bookings.h"
 #include "ledger/chargeback.h"
 #include "ledger/counterfactual.h"
+#include "ledger/focus.h"
 #include "ledger/gates.h"
 #include "ledger/row.h"
 #include "ledger/statement.h"
