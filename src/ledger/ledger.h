@@ -13,6 +13,7 @@
 #include "ledger/counterfactual.h"
 #include "ledger/focus.h"
 #include "ledger/gates.h"
+#include "ledger/reconcile.h"
 #include "ledger/row.h"
 #include "ledger/statement.h"
 #include "spine/spine.h"
