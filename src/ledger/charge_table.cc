@@ -115,7 +115,8 @@ std::vector<ChargeGroup> grouped(const ChargeTable& table, const std::vector<By>
   for (const Stage& stage : stages) numberings.emplace_back(stage.range);
   std::array<std::uint64_t, kBlock> codes{};
   std::array<std::uint32_t, kBlock> numbers{};
-  std::vector<std::int64_t> sums;  // [group][measure]
+  std::array<std::vector<std::int64_t>, kMeasures>
+      sums;  // by group: one measure of all groups stays in the first cache
   bool overflow = false;
   for (std::size_t from = 0; from < table.rows(); from += kBlock) {
     const std::size_t count = std::min(kBlock, table.rows() - from);
@@ -134,18 +135,17 @@ std::vector<ChargeGroup> grouped(const ChargeTable& table, const std::vector<By>
       for (const By one : keys)
         group.key[static_cast<std::size_t>(one)] = table.key[static_cast<std::size_t>(one)][from + i];
     }
-    sums.resize(groups.size() * kMeasures);
     for (std::size_t m = 0; m < kMeasures; ++m) {
-      const std::int64_t* column = table.sum[m].data() + from;
-      for (std::size_t i = 0; i < count; ++i) {
-        std::int64_t& sum = sums[numbers[i] * kMeasures + m];
-        overflow |= __builtin_add_overflow(sum, column[i], &sum);
-      }
+      sums[m].resize(groups.size());
+      std::int64_t* const sum = sums[m].data();
+      const std::int64_t* const column = table.sum[m].data() + from;
+      for (std::size_t i = 0; i < count; ++i)
+        overflow |= __builtin_add_overflow(sum[numbers[i]], column[i], &sum[numbers[i]]);
     }
   }
   ACE_CHECK(!overflow, "a sum of charges left the range of int64");
   for (std::size_t g = 0; g < groups.size(); ++g)
-    std::copy_n(sums.begin() + static_cast<std::ptrdiff_t>(g * kMeasures), kMeasures, groups[g].sums.begin());
+    for (std::size_t m = 0; m < kMeasures; ++m) groups[g].sums[m] = sums[m][g];
   std::sort(groups.begin(), groups.end(), [](const ChargeGroup& a, const ChargeGroup& b) { return a.key < b.key; });
   return groups;
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/result.h"
+#include "fleet/fleet.h"
 #include "ledger/charge_table.h"
 #include "ledger/statement.h"
 
@@ -45,5 +47,13 @@ ChargeTable charge_table(const Statement& statement);
 /// has no model or destination last. @param tenants, teams names by symbol
 std::vector<ChargeLine> chargeback(const Statement& statement, const std::vector<By>& by,
                                    const std::vector<std::string>& tenants, const std::vector<std::string>& teams);
+
+/// "tenant,team,model". @return bad_input naming the keys there are
+Result<std::vector<By>> grouping_from(std::string_view names);
+
+/// Header and lines as CSV: kind, the keys of the grouping, then figures with their unit in the name; tokens by class
+/// are disjoint here. @param tenants, teams names by symbol
+std::string chargeback_csv(const std::vector<ChargeLine>& lines, const std::vector<By>& by, const Fleet& fleet,
+                           const std::vector<std::string>& tenants, const std::vector<std::string>& teams);
 
 }  // namespace ace

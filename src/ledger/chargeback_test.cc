@@ -112,6 +112,34 @@ TEST(Chargeback, shows_the_two_idle_rows_apart_from_usage) {
   EXPECT_EQ(lines[3].total(), micro(200'000));
 }
 
+TEST(Chargeback, reads_a_grouping_and_says_which_keys_there_are) {
+  const Result<std::vector<By>> by = grouping_from("model,tenant,model");
+  ASSERT_TRUE(by.has_value());
+  EXPECT_EQ(*by, (std::vector<By>{By::tenant, By::model}));
+  EXPECT_TRUE(grouping_from("")->empty());
+  const Result<std::vector<By>> none = grouping_from("tenant,floor");
+  ASSERT_FALSE(none.has_value());
+  EXPECT_EQ(none.error().what(), "expected keys of hour, tenant, team, model, destination, slo_class, got \"floor\"");
+}
+
+// 1,000 prompt tokens of which 300 read from cache and 200 written to it; 100 output tokens of which 40 reasoning.
+TEST(Chargeback, csv_counts_every_token_in_one_class) {
+  const World w;
+  Usage usage;
+  usage.set(Unit::input, 500);
+  usage.set(Unit::cached_input, 300);
+  usage.set(Unit::cache_write, 200);
+  usage.set(Unit::output, 60);
+  usage.set(Unit::reasoning, 40);
+  Ledger ledger(w.snapshot, {});
+  ledger.add(Events(w, kGpu, kLarge, usage).settled());
+  const Statement s = ledger.close(names());
+  const std::vector<By> by = {By::tenant, By::model};
+  const std::string csv = chargeback_csv(chargeback(s, by, names(), kTeams), by, *w.fleet, names(), kTeams);
+  EXPECT_TRUE(csv.starts_with("kind,tenant,model,requests,input_tokens,")) << csv;
+  EXPECT_NE(csv.find("\nusage,beta,large,1,500,300,200,60,40,"), std::string::npos) << csv;
+}
+
 /// The definition: a map from the whole key.
 std::vector<ChargeGroup> grouped_by_map(const ChargeTable& table, const std::vector<By>& by) {
   std::map<ChargeKey, ChargeSums> sums;

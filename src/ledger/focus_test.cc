@@ -1,5 +1,7 @@
 #include "ledger/focus.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "core/csv.h"
@@ -182,7 +184,7 @@ TEST(Focus, values_have_one_form) {
 TEST(Focus, the_table_is_sorted_and_has_57_columns_of_1_2_and_5_of_1_3) {
   std::size_t first = 0;
   for (std::size_t i = 0; i < columns().size(); ++i) {
-    first += columns()[i].since == Version::v1_2 ? 1 : 0;
+    first += columns()[i].since == Version::v1_2 ? 1U : 0U;
     if (i > 0) {
       EXPECT_LT(columns()[i - 1].name, columns()[i].name);
     }

@@ -105,6 +105,12 @@ std::string_view name_of(Reconciled::State state) {
   return names[static_cast<std::size_t>(state)];
 }
 
+std::vector<Billed> summed_by_key(const std::vector<Billed>& all) {
+  std::vector<Billed> sums;
+  for (auto& [key, sum] : summed(all)) sums.push_back(std::move(sum));
+  return sums;
+}
+
 std::vector<Billed> billed_by_ledger(const Statement& s, const Fleet& fleet) {
   std::vector<Billed> all;
   for (const UsageLine& line : s.usage) {
@@ -120,9 +126,7 @@ std::vector<Billed> billed_by_ledger(const Statement& s, const Fleet& fleet) {
     b.cost = line.marginal;
     all.push_back(std::move(b));
   }
-  std::vector<Billed> sums;
-  for (auto& [key, sum] : summed(all)) sums.push_back(std::move(sum));
-  return sums;
+  return summed_by_key(all);
 }
 
 std::vector<Reconciled> reconcile(const std::vector<Billed>& ours, const std::vector<Billed>& theirs, Instant from,

@@ -39,6 +39,9 @@ struct Reconciled {
 };
 std::string_view name_of(Reconciled::State state);
 
+/// One entry per key, sorted by provider, model, day.
+std::vector<Billed> summed_by_key(const std::vector<Billed>& all);
+
 /// What the ledger booked at each provider: requests answered there, their tokens, and their marginal cost. Fees of
 /// commitments belong to no model or day and are not in it. Sorted by provider, model, day.
 std::vector<Billed> billed_by_ledger(const Statement& statement, const Fleet& fleet);

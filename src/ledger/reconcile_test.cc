@@ -1,5 +1,7 @@
 #include "ledger/reconcile.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "core/testing.h"

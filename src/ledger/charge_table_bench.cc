@@ -1,16 +1,18 @@
 /// Group by tenant, team and model over one row per request. ACE_BENCH_ROWS=10000000 is the published size.
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include "core/rng.h"
-#include "ledger/chargeback.h"
+#include "ledger/charge_table.h"
 
 namespace ace {
 namespace {
 
 ChargeTable requests(std::size_t rows) {
-  Rng rng(7, "chargeback_bench");
+  Rng rng(7, "charge_table_bench");
   ChargeTable table;
   table.reserve(rows);
   for (std::size_t i = 0; i < rows; ++i) {
