@@ -4,6 +4,7 @@
     cli_test.py ACE [unittest arguments]
 """
 import csv
+import decimal
 import gzip
 import io
 import json
@@ -43,7 +44,8 @@ class Case(unittest.TestCase):
 
 
 class Help(Case):
-    COMMANDS = ["", "analyze", "explain", "verify", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
+    COMMANDS = ["", "analyze", "explain", "verify", "ledger", "ledger chargeback",
+                "ledger focus", "ledger focus-check", "ledger reconcile", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
                 "fleet check", "fleet curve", "prices", "prices show", "prices check", "prices corrections", "prices diff",
                 "spine", "spine stat", "spine tail", "spine export", "spine verify", "spine checkpoint", "spine prune",
                 "spine append", "completion"]
@@ -390,6 +392,53 @@ class Fleets(Case):
         self.refused("fleet", "curve", "fleet.yaml", "--model", "lage", says=["large"])
         self.refused("fleet", "curve", "fleet.yaml", "--model", "large", "--load", "-1", says=["--load"])
         self.refused("fleet", "curve", "fleet.yaml", "--model", "large", "--at", "noon", says=["--at"])
+
+
+class Ledger(Case):
+    def ledger(self, command, *arguments, **named):
+        return self.run_ace("ledger", command, "trace.csv", "--fleet", "fleet.yaml", *SALTED, *arguments, **named)
+
+    def total(self):
+        report = json.loads(self.analyze("--json").out)
+        return decimal.Decimal(report["headline"]["actual_fully_loaded_usd"])
+
+    def test_the_chargeback_has_the_total_of_the_report_under_every_grouping(self):
+        want = self.total()
+        for by in ("", "tenant", "team,model", "hour,destination", "hour,tenant,team,model,destination,slo_class"):
+            rows = rows_of(self.ledger("chargeback", "--by", by).out)
+            self.assertEqual(sum(decimal.Decimal(row["total_usd"]) for row in rows), want, by)
+        self.refused("ledger", "chargeback", "trace.csv", "--fleet", "fleet.yaml", "--by", "floor",
+                     says=["--by", "expected keys of hour, tenant, team, model, destination, slo_class"])
+
+    def test_a_focus_export_keeps_the_rules_and_the_total(self):
+        want = self.total()
+        for version in ("1.2", "1.3"):
+            out = self.ledger("focus", "--focus-version", version).out
+            self.assertEqual(sum(decimal.Decimal(row["EffectiveCost"]) for row in rows_of(out)), want)
+            HERE.write("focus.csv", out)
+            ran = self.run_ace("ledger", "focus-check", "focus.csv", "--focus-version", version)
+            self.assertIn("rows keep the rules of FOCUS " + version, ran.text)
+        HERE.write("broken.csv", out.replace(b",USD,", b",usd,", 1))
+        self.refused("ledger", "focus-check", "broken.csv", "--focus-version", "1.3", code=1,
+                     says=["row 1, BillingCurrency"])
+
+    def test_a_bill_is_compared_by_provider_model_and_day(self):
+        rows = [row for row in rows_of(self.ledger("chargeback", "--by", "hour,destination,model").out)
+                if row["destination"] == "alpha"]
+        days = {}
+        for row in rows:
+            day = days.setdefault((row["hour"][:10], row["model"]), [0, decimal.Decimal(0)])
+            day[0] += int(row["requests"])
+            day[1] += decimal.Decimal(row["marginal_usd"])
+        bill = "day,model,requests,cost_usd\n" + "".join(f"{d},{m},{n},{c}\n" for (d, m), (n, c) in days.items())
+        HERE.write("bill.csv", bill.encode())
+        same = rows_of(self.ledger("reconcile", "--bill", "bill.csv", "--provider", "alpha").out)
+        self.assertEqual({row["state"] for row in same}, {"equal"})
+        HERE.write("bill.csv", (bill + "2020-01-01,large,1,0.5\n").encode())
+        ran = self.ledger("reconcile", "--bill", "bill.csv", "--provider", "alpha", code=1)
+        self.assertEqual([row["theirs"] for row in rows_of(ran.out) if row["state"] == "only_theirs"], ["1", "0.50"])
+        self.refused("ledger", "reconcile", "trace.csv", "--fleet", "fleet.yaml", "--bill", "bill.csv",
+                     says=['missing column "provider"'])
 
 
 if __name__ == "__main__":

@@ -76,6 +76,7 @@ int run(int argc, const char* const* argv, Context& context) {
   add_analyze(app, context);
   add_explain(app, context);
   add_verify(app, context);
+  add_ledger(app, context);
   add_trace(app, context);
   add_fleet(app, context);
   add_prices(app, context);

@@ -23,6 +23,7 @@ struct Context {
 void add_analyze(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
+void add_ledger(CLI::App& app, Context& context);
 void add_fleet(CLI::App& app, Context& context);
 void add_prices(CLI::App& app, Context& context);
 void add_trace(CLI::App& app, Context& context);

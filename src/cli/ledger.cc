@@ -1,0 +1,261 @@
+#include <fmt/core.h>
+#include <algorithm>
+
+#include <memory>
+#include <ostream>
+
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/progress.h"
+#include "cli/replay_arguments.h"
+#include "core/csv.h"
+#include "ledger/ledger.h"
+
+namespace ace::cli {
+namespace {
+
+/// A folded ledger with the names it was folded under: all that these commands ask of where events come from.
+struct Books {
+  std::unique_ptr<Prepared> fleet;
+  Analysis folded;
+};
+
+/// From a replay of a trace on a fleet.
+Result<Books> replayed(const ReplayArguments& arguments, Context& context) {
+  Result<std::unique_ptr<Prepared>> prepared = prepare(arguments, context);
+  if (!prepared) return std::move(prepared).error();
+  Prepared& p = **prepared;
+  Progress progress(context, "replaying");
+  p.options.progress = std::ref(progress);
+  Result<Analysis> analysis = analyze(p.snapshot, *p.source, p.options);
+  p.options.progress = {};
+  if (!analysis) return std::move(analysis).error();
+  if (analysis->rows == 0) *context.err << "ace: warning: 0 rows\n";
+  return Books{std::move(*prepared), std::move(*analysis)};
+}
+
+void add_source(CLI::App& command, ReplayArguments& arguments) {
+  add_replay_arguments(command, arguments);
+  arguments.sensitivity = "off";  // no other fleet is asked about
+  for (const char* const unread : {"--sensitivity", "--bound", "--baseline"})
+    command.remove_option(command.get_option(unread));
+}
+
+struct ChargebackArguments {
+  ReplayArguments replay;
+  std::string by = "tenant,team,model";
+};
+
+Result<void> run_chargeback(const ChargebackArguments& arguments, Context& context) {
+  const Result<std::vector<By>> by = grouping_from(arguments.by);
+  if (!by) return Error(by.error()).with("--by");
+  const Result<Books> books = replayed(arguments.replay, context);
+  if (!books) return Error(books.error());
+  const Analysis& a = books->folded;
+  *context.out << chargeback_csv(chargeback(a.statement, *by, a.tenants, a.teams), *by, books->fleet->fleet, a.tenants,
+                                 a.teams);
+  return {};
+}
+
+Result<focus::Version> version_from(const std::string& name) {
+  if (name == "1.2") return focus::Version::v1_2;
+  if (name == "1.3") return focus::Version::v1_3;
+  return Error(Errc::bad_input, "--focus-version: expected 1.2 or 1.3, got \"" + name + "\"");
+}
+
+/// @return check_failed with the findings, if there are any
+Result<void> judged(const focus::Checker& checker, const std::string& what) {
+  if (checker.count() == 0) return {};
+  std::string all = fmt::format("{} breaks the rules of FOCUS in {} places:", what, checker.count());
+  for (const focus::Finding& f : checker.findings())
+    all += fmt::format("\n  {}{}{}: {}", f.row == 0 ? "" : fmt::format("row {}", f.row),
+                       f.row == 0 || f.column.empty() ? "" : ", ", f.column, f.what);
+  return Error(Errc::check_failed, all);
+}
+
+struct FocusArguments {
+  ReplayArguments replay;
+  std::string version = "1.2", account = "ace", account_name = "ACE", file;
+};
+
+Result<void> run_focus(const FocusArguments& arguments, Context& context) {
+  const Result<focus::Version> version = version_from(arguments.version);
+  if (!version) return Error(version.error());
+  const Result<Books> books = replayed(arguments.replay, context);
+  if (!books) return Error(books.error());
+  const Prepared& p = *books->fleet;
+  const focus::Export options{*version, arguments.account, arguments.account_name, p.options.settlement,
+                              p.options.idle};
+  const std::vector<std::string> header = focus::header(*version);
+  focus::Checker checker(header, *version);
+  std::string csv;
+  focus::append_csv_header(csv, header);
+  focus::rows(books->folded.statement, p.fleet, books->folded.tenants, books->folded.teams, options,
+              [&](const focus::Cells& cells) {
+                checker.row(cells);
+                focus::append_csv(csv, header, cells);
+                if (csv.size() < (1U << 20)) return;
+                *context.out << csv;
+                csv.clear();
+              });
+  *context.out << csv;
+  checker.finish();
+  return judged(checker, "the export");
+}
+
+Result<void> run_focus_check(const FocusArguments& arguments, Context& context) {
+  const Result<focus::Version> version = version_from(arguments.version);
+  if (!version) return Error(version.error());
+  const Result<std::string> text = read_file(arguments.file);
+  if (!text) return Error(text.error());
+  Result<CsvTable> table = CsvTable::open(*text);
+  if (!table) return std::move(table).error().with(arguments.file);
+  focus::Checker checker(table->header(), *version);
+  CsvRow row;
+  focus::Cells cells;
+  while (true) {
+    const Result<bool> more = table->next(row);
+    if (!more) return Error(more.error()).with(arguments.file);
+    if (!*more) break;
+    cells.assign(row.fields.size(), std::nullopt);
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      if (!row.fields[i].empty() && row.fields[i] != "NULL") cells[i] = std::string(row.fields[i]);
+    checker.row(cells);
+  }
+  checker.finish();
+  if (Result<void> good = judged(checker, arguments.file); !good) return good;
+  *context.out << fmt::format("{}: {} rows keep the rules of FOCUS {}\n", arguments.file, checker.rows(),
+                              arguments.version);
+  return {};
+}
+
+struct ReconcileArguments {
+  ReplayArguments replay;
+  std::string bill, format = "csv", columns, provider;
+};
+
+/// A usage export or spend log, as totals. What it does not state is none.
+Result<std::vector<Billed>> bill_from_log(const ReconcileArguments& arguments, const Prepared& p) {
+  FormatArguments format;
+  format.format = arguments.format;
+  const Result<ReadOptions> read = read_options(format, &p.fleet);
+  if (!read) return Error(read.error());
+  Result<std::unique_ptr<RequestSource>> source = open_trace(arguments.bill, *read);
+  if (!source) return std::move(source).error();
+  std::vector<Billed> bill;
+  std::vector<Arrival> batch(4096);
+  while (true) {
+    const Result<std::size_t> count = (*source)->next(batch);
+    if (!count) return Error(count.error());
+    if (*count == 0) return bill;
+    // One entry per model, day and batch is enough: reconcile() sums entries of one key.
+    std::vector<Billed> sums;
+    for (std::size_t i = 0; i < *count; ++i) {
+      const Arrival& x = batch[i];
+      Billed one{arguments.provider, (*source)->models()[x.model], day_of(x.at), 1, x.prompt, {}, x.output, {}};
+      if (x.cached >= 0) one.cached = x.cached;
+      if (x.cost_nano >= 0) one.cost = Usd{x.cost_nano};
+      sums.push_back(std::move(one));
+    }
+    sums = summed_by_key(sums);
+    bill.insert(bill.end(), sums.begin(), sums.end());
+  }
+}
+
+Result<void> run_reconcile(const ReconcileArguments& arguments, Context& context) {
+  const bool totals = arguments.format == "csv";
+  if (!totals && arguments.provider.empty())
+    return Error(Errc::bad_input, "--provider: expected whose export it is; a usage export does not say");
+  Result<Books> books = replayed(arguments.replay, context);
+  if (!books) return std::move(books).error();
+  const Prepared& p = *books->fleet;
+  Result<std::vector<Billed>> theirs = [&]() -> Result<std::vector<Billed>> {
+    if (!totals) return bill_from_log(arguments, p);
+    const Result<std::string> text = read_file(arguments.bill);
+    if (!text) return Error(text.error());
+    return parse_bill(*text, arguments.columns, arguments.provider);
+  }();
+  if (!theirs) return std::move(theirs).error().with("reading " + arguments.bill);
+  for (Billed& b : *theirs)  // an alias of the fleet is the model it stands for
+    if (const std::optional<ModelId> model = p.fleet.model(b.model)) b.model = p.fleet.models[model->value].name;
+  const Statement& s = books->folded.statement;
+  std::vector<Billed> ours = billed_by_ledger(s, p.fleet);
+  const std::size_t all = ours.size();
+  std::erase_if(ours, [&](const Billed& b) {
+    return std::none_of(theirs->begin(), theirs->end(), [&](const Billed& t) { return t.provider == b.provider; });
+  });
+  if (ours.size() < all)
+    *context.err << fmt::format("ace: note: {} provider-model-days are of providers this bill has no line of\n",
+                                all - ours.size());
+  const std::vector<Reconciled> lines = reconcile(ours, *theirs, s.from, s.to);
+  *context.out << reconciled_csv(lines);
+  const auto differing = std::count_if(lines.begin(), lines.end(),
+                                       [](const Reconciled& l) { return l.state != Reconciled::State::equal; });
+  if (differing == 0) return {};
+  return Error(Errc::check_failed,
+               fmt::format("{} of {} provider-model-days are not equal on both sides", differing, lines.size()));
+}
+
+template <class Arguments>
+CLI::App* add(CLI::App& parent, const char* name, const char* what, Context& context,
+              const std::shared_ptr<Arguments>& arguments, Result<void> (*run)(const Arguments&, Context&)) {
+  CLI::App* command = parent.add_subcommand(name, what);
+  command->callback([arguments, &context, run] {
+    if (Result<void> done = run(*arguments, context); !done) context.fail(done.error());
+  });
+  return command;
+}
+
+void add_version(CLI::App& command, FocusArguments& arguments) {
+  command.add_option("--focus-version", arguments.version, "of the specification; 1.3 adds the allocation columns")
+      ->check(CLI::IsMember({"1.2", "1.3"}))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_ledger(CLI::App& app, Context& context) {
+  CLI::App* ledger = app.add_subcommand("ledger", "Who pays what, for other tools and against other books");
+  ledger->require_subcommand(1);
+
+  const auto chargeback = std::make_shared<ChargebackArguments>();
+  CLI::App* command =
+      add(*ledger, "chargeback", "Tokens and cost by any keys, as CSV; every grouping has the same total", context,
+          chargeback, run_chargeback);
+  add_source(*command, chargeback->replay);
+  command->add_option("--by", chargeback->by, "keys: hour, tenant, team, model, destination, slo_class")
+      ->type_name("KEYS")
+      ->capture_default_str();
+
+  const auto focus = std::make_shared<FocusArguments>();
+  command = add(*ledger, "focus", "The chargeback as FOCUS CSV (docs/FOCUS.md)", context, focus, run_focus);
+  add_source(*command, focus->replay);
+  add_version(*command, *focus);
+  command->add_option("--billing-account", focus->account, "BillingAccountId")->type_name("ID")->capture_default_str();
+  command->add_option("--billing-account-name", focus->account_name, "BillingAccountName and InvoiceIssuerName")
+      ->type_name("NAME")
+      ->capture_default_str();
+
+  const auto check = std::make_shared<FocusArguments>();
+  command = add(*ledger, "focus-check", "Does a FOCUS CSV file keep the rules of the specification?", context, check,
+                run_focus_check);
+  command->add_option("file", check->file, "CSV, plain, .gz or .zst; - for standard input")->required();
+  add_version(*command, *check);
+
+  const auto reconcile = std::make_shared<ReconcileArguments>();
+  command =
+      add(*ledger, "reconcile", "A provider's bill or usage export against the ledger, by provider, model and day",
+          context, reconcile, run_reconcile);
+  add_source(*command, reconcile->replay);
+  command->add_option("--bill", reconcile->bill, "the provider's export")->required()->type_name("FILE");
+  command
+      ->add_option("--bill-format", reconcile->format,
+                   "csv: totals per line (docs/LEDGER.md); or a log format, e.g. openai-usage, litellm")
+      ->capture_default_str();
+  command->add_option("--bill-columns", reconcile->columns, "other column names: day=date,cost_usd=amount")
+      ->type_name("MAP");
+  command->add_option("--provider", reconcile->provider, "provider of lines that name none, as in the fleet file")
+      ->type_name("NAME");
+}
+
+}  // namespace ace::cli
