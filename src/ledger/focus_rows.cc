@@ -35,6 +35,7 @@ constexpr std::string_view kColumnsWritten[] = {
     "ConsumedUnit",
     "ContractedCost",
     "EffectiveCost",
+    "InvoiceId",
     "InvoiceIssuerName",
     "ListCost",
     "PricingCategory",
@@ -45,6 +46,7 @@ constexpr std::string_view kColumnsWritten[] = {
     "RegionId",
     "RegionName",
     "ResourceId",
+    "ResourceName",
     "ResourceType",
     "ServiceCategory",
     "ServiceName",
@@ -70,6 +72,9 @@ std::string json_text(std::string_view text) {
   }
   return out + '"';
 }
+
+/// A count as a decimal: readers that infer types take a column of whole numbers for integers, which the rules refuse.
+std::string quantity(std::int64_t count) { return std::to_string(count) + ".0"; }
 
 Instant hours_since_epoch(std::int64_t hour) { return instant(hour * nanos(kHour)); }
 
@@ -147,9 +152,9 @@ class Writer {
     set("x_Component", std::string(component));
     if (line.destination.valid()) {
       const Destination& d = fleet_.destinations[line.destination.value];
-      set("ProviderName", fleet_.providers[d.provider.value].name);
       set("PublisherName", fleet_.providers[d.provider.value].name);
-      set("ResourceId", d.name);
+      set("ResourceId", fleet_.providers[d.provider.value].name + "/" + d.name);
+      set("ResourceName", d.name);
       set("ResourceType", "Model destination");
       set("RegionId", d.region);
       set("RegionName", d.region);
@@ -173,9 +178,9 @@ class Writer {
 
   /// Nothing is consumed or priced by the row: it is a share of something else.
   void share_only() {
-    set("ConsumedQuantity", "0");
+    set("ConsumedQuantity", quantity(0));
     set("ConsumedUnit", "Tokens");
-    set("PricingQuantity", "0");
+    set("PricingQuantity", quantity(0));
     set("PricingUnit", "Tokens");
   }
 
@@ -235,7 +240,7 @@ class Writer {
     set("ChargeCategory", "Purchase");
     set("ChargeFrequency", "Recurring");
     set("PricingCategory", "Standard");
-    set("PricingQuantity", std::to_string(hours_));
+    set("PricingQuantity", quantity(hours_));
     set("PricingUnit", "Hours");
     cost(amount, Usd{});
     commitment(id, amount, "");
@@ -244,7 +249,7 @@ class Writer {
 
   void usage(const ChargeLine& line) {
     begin(line, "usage", "Requests at marginal cost");
-    const std::string tokens = std::to_string(line.input + line.cached + line.output);
+    const std::string tokens = quantity(line.input + line.cached + line.output);
     set("ConsumedQuantity", tokens);
     set("ConsumedUnit", "Tokens");
     set("PricingQuantity", tokens);
