@@ -27,8 +27,9 @@ Digest Log::root() { return tree_.root(sha_); }
 
 /// After this nothing more is written: what is on the disk is not known, and only recovery finds out.
 Result<void> Log::fail(Error error) {
-  if (!failure_) failure_ = error;
-  return error;
+  // Want of room where room was allocated is no full disk that passes, but a disk that cannot be relied on.
+  if (!failure_) failure_ = Error(Errc::unavailable, error.what());
+  return *failure_;
 }
 
 void Log::mark_durable() {
