@@ -36,7 +36,12 @@ class MemoryFile : public File {
       inode_->pending.clear();
       return Error(Errc::unavailable, "sync failed: input/output error");
     }
-    inode_->kept = inode_->seen;
+    // Only what is dirty is written: pages that an earlier sync dropped are clean, and stay lost.
+    for (const MemoryDisk::Pending& p : inode_->pending) {
+      inode_->kept.resize(
+          p.bytes.empty() ? p.size : std::max<std::size_t>(inode_->kept.size(), p.offset + p.bytes.size()), '\0');
+      std::copy(p.bytes.begin(), p.bytes.end(), inode_->kept.begin() + static_cast<std::ptrdiff_t>(p.offset));
+    }
     inode_->pending.clear();
     return {};
   }
