@@ -41,7 +41,6 @@ enum class Unit : std::uint8_t {
   session,
 };
 inline constexpr std::size_t kUnits = 24;
-inline constexpr std::size_t kTokenUnits = 11;
 std::string_view name_of(Unit unit);
 
 /// Counts by unit, for one request. Only units with a count take part in pricing.

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "core/little_endian.h"
 #include "spine/crc32c.h"
-#include "spine/little.h"
 
 namespace ace::spine {
+using namespace little_endian;
 namespace {
 constexpr std::string_view kChain("\2", 1);
 }

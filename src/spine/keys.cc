@@ -5,10 +5,11 @@
 #include <algorithm>
 
 #include "core/hash.h"
+#include "core/little_endian.h"
 #include "spine/crc32c.h"
-#include "spine/little.h"
 
 namespace ace::spine {
+using namespace little_endian;
 namespace {
 constexpr std::string_view kKeysMagic = "ACEKEYS1";
 constexpr std::size_t kEntry = 24, kHeadBytes = 24;

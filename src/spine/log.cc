@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
-#include "spine/little.h"
+#include "core/little_endian.h"
 #include "spine/log_files.h"
 
 namespace ace::spine {
+using namespace little_endian;
 
 std::string_view name_of(Appended::Outcome outcome) {
   switch (outcome) {

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "core/little_endian.h"
 #include "spine/crc32c.h"
 #include "spine/label.h"
-#include "spine/little.h"
 #include "spine/log.h"
 #include "spine/log_files.h"
 
 namespace ace::spine {
+using namespace little_endian;
 namespace {
 
 constexpr std::string_view kIdentityMagic = "ACELOG01", kPrunedMagic = "ACEPRUN1";

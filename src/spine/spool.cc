@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "core/little_endian.h"
 #include "spine/crc32c.h"
 #include "spine/frame.h"
-#include "spine/little.h"
 
 namespace ace::spine {
+using namespace little_endian;
 namespace {
 
 constexpr std::string_view kSpoolMagic = "ACESPL01";

@@ -2,15 +2,12 @@
 /// What the two sides of the binary trace format share.
 #include <bit>
 #include <cstdint>
-#include <cstring>
-#include <string>
 #include <string_view>
 
 #include "core/hash.h"
+#include "core/little_endian.h"
 
 namespace ace::binary {
-
-static_assert(std::endian::native == std::endian::little, "the format is little endian, and so are our machines");
 
 enum Frame : std::uint32_t { kHead = 1, kName = 2, kClass = 3, kRows = 4, kEnd = 5 };
 enum Extra : std::uint32_t {
@@ -38,20 +35,7 @@ struct Class {
   friend auto operator<=>(const Class&, const Class&) = default;
 };
 
-template <class T>
-void put(std::string& out, T value) {
-  char bytes[sizeof(T)];
-  std::memcpy(bytes, &value, sizeof(T));
-  out.append(bytes, sizeof(T));
-}
-
-/// @pre bytes holds a T at `at`
-template <class T>
-T get(std::string_view bytes, std::size_t at) {
-  T value;
-  std::memcpy(&value, bytes.data() + at, sizeof(T));
-  return value;
-}
+using little_endian::get, little_endian::put;
 
 /// A running check over frames: four lanes of eight bytes, so that it keeps up with memory.
 inline std::uint64_t check(std::uint64_t so_far, std::string_view bytes) {
