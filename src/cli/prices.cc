@@ -87,7 +87,7 @@ Result<void> diff(const Arguments& arguments, Context& context) {
 }  // namespace
 
 void add_prices(CLI::App& app, Context& context) {
-  CLI::App* prices = app.add_subcommand("prices", "What models cost: look at, check and compare price lists.");
+  CLI::App* prices = app.add_subcommand("prices", "What models cost: look at, check and compare price lists");
   prices->require_subcommand(1);
   const auto arguments = std::make_shared<Arguments>();
   const auto command = [&](const char* name, const char* what, Result<void> (*run)(const Arguments&, Context&)) {

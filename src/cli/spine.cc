@@ -23,7 +23,7 @@ spine::StoreOptions store_options(const spine::Signer& signer, spine::Durability
 }
 
 void add_spine(CLI::App& app, Context& context) {
-  CLI::App* spine = app.add_subcommand("spine", "the event log: look at it, check it, keep it");
+  CLI::App* spine = app.add_subcommand("spine", "The event log: look at it, check it, keep it");
   spine->require_subcommand(1);
   add_spine_read(*spine, context);
   add_spine_admin(*spine, context);

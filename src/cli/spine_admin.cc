@@ -48,14 +48,14 @@ Result<void> prune(const Arguments& a, Context& context) {
 void add_spine_admin(CLI::App& spine, Context& context) {
   auto c = std::make_shared<Arguments>();
   CLI::App* checkpoint_command =
-      spine.add_subcommand("checkpoint", "sign what the log is now, and print it to be kept elsewhere");
+      spine.add_subcommand("checkpoint", "Sign what the log is now, and print it to be kept elsewhere");
   checkpoint_command->add_option("directory", c->directory, "of the log")->required();
   checkpoint_command->callback([c, &context] {
     if (Result<void> done = checkpoint(*c, context); !done) context.fail(done.error());
   });
   auto p = std::make_shared<Arguments>();
   CLI::App* prune_command =
-      spine.add_subcommand("prune", "remove the oldest segments; copy them first to archive them");
+      spine.add_subcommand("prune", "Remove the oldest segments; copy them first to archive them");
   prune_command->add_option("directory", p->directory, "of the log")->required();
   prune_command->add_option("--to", p->last, "last segment to remove")->required()->type_name("SEGMENT");
   prune_command->callback([p, &context] {

@@ -89,7 +89,7 @@ Result<void> run(const Arguments& a, Context& context) {
 void add_spine_append(CLI::App& spine, Context& context) {
   auto a = std::make_shared<Arguments>();
   CLI::App* append = spine.add_subcommand(
-      "append", "append events, base64 of their bytes, one a line; prints \"ID OUTCOME RECORD\" once each is durable");
+      "append", "Append events, base64 of their bytes, one a line; prints \"ID OUTCOME RECORD\" once each is durable");
   append->add_option("directory", a->directory, "of the log; made if it is not there")->required();
   append->add_flag("--stdin", a->from_stdin, "read the events from standard input")->required();
   append->add_option("--durability", a->durability, "strict, group, or relaxed")

@@ -162,15 +162,15 @@ void add_spine_read(CLI::App& spine, Context& context) {
     });
     return std::pair(command, a);
   };
-  const auto [stat_command, s] = add("stat", "how many records, how large, which root", stat);
+  const auto [stat_command, s] = add("stat", "How many records, how large, which root", stat);
   stat_command->add_flag("--json", s->json, "one JSON object");
-  const auto [tail_command, t] = add("tail", "the last events", tail);
+  const auto [tail_command, t] = add("tail", "The last events", tail);
   tail_command->add_option("-n", t->count, "how many")->capture_default_str();
   tail_command->add_flag("--json", t->json, "JSON lines");
-  const auto [export_command, e] = add("export", "every event as a line of JSON, its bytes in base64", export_all);
+  const auto [export_command, e] = add("export", "Every event as a line of JSON, its bytes in base64", export_all);
   export_command->add_option("--from", e->from, "first record")->type_name("RECORD");
   const auto [verify_command, v] =
-      add("verify", "check every record, the chain, the tree, the seals, the checkpoints", verify);
+      add("verify", "Check every record, the chain, the tree, the seals, the checkpoints", verify);
   CLI::Option* key = verify_command->add_option("--key", v->key, "public key that must have signed every checkpoint")
                          ->type_name("HEX");
   verify_command->add_option("--checkpoint", v->checkpoint, "a checkpoint held outside, which this log must continue")

@@ -130,12 +130,12 @@ Result<std::unique_ptr<RequestSource>> open_trace(const TraceArguments& a) {
 }
 
 void add_trace(CLI::App& app, Context& context) {
-  CLI::App* trace = app.add_subcommand("trace", "look at request logs, convert and generate them");
+  CLI::App* trace = app.add_subcommand("trace", "Look at request logs, convert and generate them");
   trace->require_subcommand(1);
 
   auto stats_arguments = std::make_shared<StatsArguments>();
   CLI::App* stats_command =
-      trace->add_subcommand("stats", "what a trace looks like: sizes, arrivals, prefix reuse, models, tenants");
+      trace->add_subcommand("stats", "What a trace looks like: sizes, arrivals, prefix reuse, models, tenants");
   add_trace_arguments(*stats_command, stats_arguments->trace);
   stats_command->add_flag("--json", stats_arguments->json, "one JSON object");
   stats_command->callback([stats_arguments, &context] {
@@ -143,7 +143,7 @@ void add_trace(CLI::App& app, Context& context) {
   });
 
   auto convert_arguments = std::make_shared<ConvertArguments>();
-  CLI::App* convert = trace->add_subcommand("convert", "write a trace in another format");
+  CLI::App* convert = trace->add_subcommand("convert", "Write a trace in another format");
   add_trace_arguments(*convert, convert_arguments->trace);
   convert->add_option("out", convert_arguments->out, "file to write, or - for standard output")->required();
   convert->add_option("--to", convert_arguments->to, "csv, jsonl, mooncake, or ace: binary, for pipes and speed")

@@ -148,7 +148,7 @@ Result<void> run_fit(const FitArguments& arguments, Context& context) {
 void add_trace_generate(CLI::App& trace, Context& context) {
   auto make = std::make_shared<GenerateArguments>();
   CLI::App* generate_command = trace.add_subcommand(
-      "generate", "requests from a profile or from ServeGen client tables; the same seed, the same bytes");
+      "generate", "Requests from a profile or from ServeGen client tables; the same seed, the same bytes");
   generate_command->add_option("--profile", make->profile, "what the workload looks like; see docs/GENERATE.md")
       ->type_name("FILE");
   generate_command->add_option("--servegen", make->rates, "ServeGen rates by client (CSV, may be compressed)")
@@ -171,7 +171,7 @@ void add_trace_generate(CLI::App& trace, Context& context) {
   });
 
   auto fitted = std::make_shared<FitArguments>();
-  CLI::App* fit_command = trace.add_subcommand("fit", "the profile of a trace, for generate");
+  CLI::App* fit_command = trace.add_subcommand("fit", "The profile of a trace, for generate");
   add_trace_arguments(*fit_command, fitted->trace);
   fit_command->add_option("--out", fitted->out, "file, or - for standard output")->capture_default_str();
   fit_command->add_option("--name", fitted->name, "of the profile; else the trace's path");
