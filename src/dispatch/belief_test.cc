@@ -4,6 +4,7 @@
 
 #include "core/testing.h"
 #include "dispatch/learn_testing.h"
+#include "dispatch/occupancy.h"
 
 namespace ace {
 namespace {
@@ -84,6 +85,48 @@ TEST(Belief, waiting_prompts_fill_a_pool_up_to_the_ttft_long_before_the_average_
   EXPECT_FALSE(takes(0, 15'000));
   belief.first_token(at(2), claim, 2 * kSecond);
   EXPECT_TRUE(takes(2, 32'000)) << "nobody waits any more, whatever the average says";
+}
+
+TEST(Belief, a_claim_counts_the_wait_it_joins_as_its_class_feels_it) {
+  auto fleet = learn::models(1);
+  learn::add_pool(*fleet, "pool", engine());
+  fleet->slo_classes[0].ttft = 5 * kSecond;
+  const Snapshot snapshot(*fleet);
+  Live live(snapshot);
+  Occupancy occupancy(snapshot, live);
+  Claim claim;
+  claim.offer = learn::offer_of(snapshot, "pool");
+  claim.slo = SloId{0};
+  claim.prompt = 20'000;
+  claim.output_p90 = 1.0;
+  // 2 s of prefill, of which decode's step of 0.02 s in each chunk of 0.1 s makes 2.4 s: half of what fills the scale
+  // below. Its KV is 20,001 of 100,000; its prefill, 0.24 of ten seconds, is 0.04 of the minute that this class feels.
+  live.wait_scale[0][claim.offer.value] = 0.5 / 2.4;
+  occupancy.admit(at(0), claim, live);
+  EXPECT_NEAR(claim.rho, 0.5, 1e-12);
+  EXPECT_NEAR(occupancy.share(claim, live), 0.5, 1e-12);
+  live.wait_scale[0][claim.offer.value] = 0.0;
+  EXPECT_NEAR(occupancy.share(claim, live), 0.20001, 1e-12);
+}
+
+TEST(Belief, a_better_prior_leaves_the_wait_what_it_may_take_of_the_ttft) {
+  auto fleet = learn::models(1);
+  learn::add_pool(*fleet, "pool", engine());
+  fleet->slo_classes[0].ttft = 5 * kSecond;
+  fleet->slo_classes[0].tpot = Duration{50'000'000};
+  const Snapshot snapshot(*fleet);
+  Belief belief(snapshot);
+  const OfferId pool = learn::offer_of(snapshot, "pool");
+  const double before = belief.knee(pool, SloId{0});
+  // Prompts of a thousand tokens and long answers are expected; what comes are long prompts and short answers.
+  for (int i = 0; i < 400; ++i) {
+    const Claim claim = learn::send(belief, at(i * 2.0), pool, learn::request(6000, 5));
+    belief.completed(at(i * 2.0 + 1.0), claim, learn::answer(5), true);
+  }
+  const Live& live = belief.live(at(1600));
+  const double after = belief.knee(pool, SloId{0});
+  EXPECT_GT(std::abs(after - before), 0.01);
+  EXPECT_NEAR(live.wait_scale[0][pool.value], after / (0.8 * 5.0), 1e-12);
 }
 
 TEST(Belief, a_class_with_a_pace_to_keep_also_feels_the_average) {

@@ -190,6 +190,15 @@ TEST(Mistakes, of_type_are_never_coerced) {
   EXPECT_EQ(reading.fleet.destinations[0].region, "no");
 }
 
+TEST(Mistakes, beyond_a_hundred_are_counted) {
+  std::string many(kExampleFleet);
+  for (int i = 0; i < 150; ++i) many += "zz" + std::to_string(i) + ": 1\n";
+  const std::string told = what_is_wrong(many);
+  EXPECT_NE(told.find("zz99"), std::string::npos);
+  EXPECT_EQ(told.find("zz100"), std::string::npos);
+  EXPECT_NE(told.find("and 50 more"), std::string::npos) << told.substr(told.size() - 200);
+}
+
 TEST(Mistakes, of_reference_list_what_there_is) {
   expect_each({
       {"provider", "provider: own, region", "provider: ovn, region", "there is no provider \"ovn\""},
