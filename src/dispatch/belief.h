@@ -95,12 +95,26 @@ class Belief {
   /// Curve, price and health changes since the last call, as the spine will record them, in order of their first move.
   /// At most one per kind, offer and class: its value before the first move and after the last.
   struct Change {
-    enum class What : std::uint8_t { knee, health, shadow_price, price, units } what;
+    enum class What : std::uint8_t {
+      knee,
+      health,
+      shadow_price,
+      price,
+      units,
+      // Never pending: a recorder finds these where it compares the columns (spine/evidence.h).
+      wait_scale,
+      fail_probability,
+      token_share,    ///< of the cap that one weighted token takes
+      request_share,  ///< of the cap that one request takes
+      meter_output,
+      meter_cached,
+    } what;
     Instant at;
     OfferId offer;
     SloId slo;
     double before = 0.0, after = 0.0;  ///< knee: share of the cap; health: price factor, infinite while tripped;
-                                       ///< shadow price: nano-USD per whole share; units: running units
+                                       ///< shadow price: nano-USD per whole share; units: running
+                                       ///< units; the others as their columns in Live
     friend bool operator==(const Change&, const Change&) = default;
   };
   std::vector<Change> take_changes();

@@ -40,7 +40,7 @@ class Decoder {
       }
       case Case::kChanged: {
         const rest::Changed& m = in_.changed();
-        return Changed{{choice(m.what(), Belief::Change::What::units), at_, index<OfferId>(m.offer()),
+        return Changed{{choice(m.what(), Belief::Change::What::meter_cached), at_, index<OfferId>(m.offer()),
                         index<SloId>(m.slo()), m.before(), m.after()}};
       }
       case Case::kHealthChanged: {
@@ -294,6 +294,7 @@ class Decoder {
         return refuse("an offer of a destination or a model without a name"), e;
       e.offers.push_back({DestinationId{m.offers(i)}, ModelId{m.offers(i + 1)}});
     }
+    e.digest = m.digest();
     return e;
   }
   PlanMade plan_made(const rest::PlanMade& m) {

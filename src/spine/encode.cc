@@ -194,6 +194,7 @@ class Encoder {
       m.add_offers(offer.destination.value);
       m.add_offers(offer.model.value);
     }
+    m.set_digest(e.digest);
   }
   void operator()(const CapacityObserved& e) {
     rest::CapacityObserved& m = *out_.mutable_capacity_observed();

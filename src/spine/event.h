@@ -42,7 +42,8 @@ struct Decided {
   Decision decision;
   Prediction predicted;
   Tokens cached_predicted{0};
-  /// The cheapest feasible pay-as-you-go offer for the model used, at admission; none if there is none. For C3.
+  /// The cheapest feasible pay-as-you-go offer for the model used, at admission; none if there is none. For C3. On the
+  /// spine it is that of the answer as predicted.
   OfferId cheapest_payg;
   friend bool operator==(const Decided&, const Decided&) = default;
 };
@@ -169,7 +170,11 @@ using Digest = std::array<std::uint8_t, 32>;
 struct FleetChanged {
   Instant at{};
   struct File {
-    enum class Role : std::uint8_t { fleet, prices, series } role = Role::fleet;
+    enum class Role : std::uint8_t {
+      fleet,
+      prices,  ///< a price map that was given beside the fleet file
+      series,  ///< whatever the fleet file names, in the order in which it was read
+    } role = Role::fleet;
     std::string name;  ///< as the fleet file calls it, without folders
     Digest sha256{};
     friend bool operator==(const File&, const File&) = default;
@@ -182,6 +187,7 @@ struct FleetChanged {
     friend bool operator==(const Offered&, const Offered&) = default;
   };
   std::vector<Offered> offers;
+  std::uint64_t digest = 0;  ///< Fleet::digest: of all that was read, values of the environment included
   friend bool operator==(const FleetChanged&, const FleetChanged&) = default;
 };
 

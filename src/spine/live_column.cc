@@ -8,8 +8,11 @@
 namespace ace::event {
 namespace {
 
-std::uint32_t scaled(double share) {
-  const double steps = share * kUseScale + 0.5;
+constexpr auto kPrefill = static_cast<std::size_t>(Resource::prefill);
+constexpr auto kSlots = static_cast<std::size_t>(Resource::slots);
+
+std::uint32_t scaled(double value, std::uint32_t scale) {
+  const double steps = value * scale + 0.5;
   if (!(steps > 0.0)) return 0;
   return steps >= kUseMax ? kUseMax : static_cast<std::uint32_t>(steps);
 }
@@ -24,15 +27,33 @@ std::uint64_t little(const char* at, int bytes) {
   return value;
 }
 
-}  // namespace
-
-void quantise(Live& live, OfferId offer) {
-  const std::size_t i = offer.value;
-  for (auto& use : live.use) use[i] = static_cast<double>(scaled(use[i])) / kUseScale;
-  live.shadow_price[i] = static_cast<double>(static_cast<float>(live.shadow_price[i]));
+/// The average of prefill that a class feels.
+template <class AnyLive>
+auto& prefill_of(const Snapshot& fleet, SloId slo, AnyLive& live) {
+  const bool waits = slo.valid() && fleet.fleet().slo_classes[slo.value].only_waits();
+  return waits ? live.sustained : live.use[kPrefill];
 }
 
-LiveColumn column_of(const Live& live, OfferId offer, Instant now) {
+/// By how much a prompt token takes longer than with nothing decoding beside it.
+double slowdown_of(const Offer& offer, double wait_per_token) {
+  return wait_per_token * offer.profile->prefill_tokens_per_s;
+}
+
+void slow_down(const Offer& offer, std::uint32_t slowdown, Live& live, std::size_t i) {
+  const double factor = static_cast<double>(slowdown) / kSlowdownScale;
+  live.wait_per_token[i] = factor / offer.profile->prefill_tokens_per_s;
+  // A slot's share of the cap is that of the running units: so is what they prefill.
+  live.per_unit[kPrefill][i] =
+      factor * live.per_unit[kSlots][i] * offer.unit_capacity[kSlots] / offer.unit_capacity[kPrefill];
+}
+
+}  // namespace
+
+void quantise(const Snapshot& fleet, SloId slo, OfferId offer, Live& live) {
+  apply(fleet, slo, column_of(fleet, slo, offer, live, Instant{}), live);
+}
+
+LiveColumn column_of(const Snapshot& fleet, SloId slo, OfferId offer, const Live& live, Instant now) {
   const std::size_t i = offer.value;
   LiveColumn c;
   c.offer = offer.value;
@@ -43,18 +64,30 @@ LiveColumn column_of(const Live& live, OfferId offer, Instant now) {
   c.throttled = live.throttled_until[i] > nanos(now);
   c.tripped = live.tripped_until[i] > nanos(now);
   c.scarce = live.scarce[i];
-  for (std::size_t r = 0; r < kResources; ++r) c.use[r] = scaled(live.use[r][i]);
+  for (std::size_t r = 0; r < kResources; ++r) c.use[r] = scaled(live.use[r][i], kUseScale);
+  c.use[kPrefill] = scaled(prefill_of(fleet, slo, live)[i], kUseScale);
+  if (fleet[offer].profile) {
+    c.use[kWaitAt] = scaled(live.wait[i], kWaitScale);
+    c.use[kSlowdownAt] = scaled(slowdown_of(fleet[offer], live.wait_per_token[i]), kSlowdownScale);
+  }
   c.shadow_price = static_cast<float>(live.shadow_price[i]);
   return c;
 }
 
-void apply(const LiveColumn& c, Live& live) {
+void apply(const Snapshot& fleet, SloId slo, const LiveColumn& c, Live& live) {
   const std::size_t i = c.offer;
+  const bool queues = fleet[OfferId{c.offer}].profile.has_value();
   live.cached[i] = static_cast<std::int32_t>(c.cached);
   live.running[i] = c.running ? 1 : 0;
   live.resident[i] = c.resident ? 1 : 0;
   live.scarce[i] = c.scarce;
-  for (std::size_t r = 0; r < kResources; ++r) live.use[r][i] = static_cast<double>(c.use[r]) / kUseScale;
+  prefill_of(fleet, slo, live)[i] = static_cast<double>(c.use[kPrefill]) / kUseScale;
+  for (std::size_t r = kSlots; r < (queues ? kQueueing : kResources); ++r)
+    live.use[r][i] = static_cast<double>(c.use[r]) / kUseScale;
+  if (queues) {
+    live.wait[i] = static_cast<double>(c.use[kWaitAt]) / kWaitScale;
+    slow_down(fleet[OfferId{c.offer}], c.use[kSlowdownAt], live, i);
+  }
   live.shadow_price[i] = static_cast<double>(c.shadow_price);
 }
 

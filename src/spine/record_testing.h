@@ -168,6 +168,7 @@ inline Record record_of(std::size_t kind, Rng& rng) {
       for (auto* names : {&e.destinations, &e.models, &e.tenants, &e.slo_classes, &e.compliance})
         for (std::uint64_t left = rng.below(4) + 1; left > 0; --left) names->push_back(label(rng));
       e.offers.push_back({DestinationId{0}, ModelId{0}});
+      e.digest = rng.next();
       r.event = e;
       break;
     }
@@ -186,8 +187,8 @@ inline Record record_of(std::size_t kind, Rng& rng) {
                                  rng.chance(0.5) ? -1 : small(rng)};
       break;
     case 13:
-      r.event = Changed{{static_cast<Belief::Change::What>(rng.below(5)), later, index<OfferId>(rng), index<SloId>(rng),
-                         rng.uniform(), rng.uniform()}};
+      r.event = Changed{{static_cast<Belief::Change::What>(rng.below(11)), later, index<OfferId>(rng),
+                         index<SloId>(rng), rng.uniform(), rng.uniform()}};
       break;
     case 14:
       r.event = UnitsChanged{later, index<DestinationId>(rng), small(rng), small(rng),
