@@ -116,6 +116,7 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   run_options.belief = options.belief;
   run_options.witness = options.witness;
   run_options.each = options.each;
+  run_options.record = options.record;
   run_options.facts = options.bound;
   Stages stages{options.progress};
   stages.all = kRunWeight + (options.bound ? kBoundWeight : 0.0) +
@@ -131,6 +132,7 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
 
   Result<RunResult> made = run(fleet, source, run_options);
   if (!made) return std::move(made).error();
+  run_options.record = {};
   RunResult& run = *made;
 
   Analysis analysis;

@@ -35,8 +35,12 @@ struct AnalyzeOptions {
   IdlePolicy idle = IdlePolicy::by_usage;
   double plant_slowdown = 1.0;
   Belief::Options belief;
-  Engine::Witness witness;                              ///< watches one row
-  std::function<void(const Settled&)> each;             ///< every settled request, island by island in completion order
+  Engine::Witness witness;                   ///< watches one row
+  std::function<void(const Settled&)> each;  ///< every settled request, island by island in completion order
+  /// Every event of our own side of the base run, as a gateway would record it, in order of time and then of islands;
+  /// called from one thread, and an error of it ends the run. The decisions are then made on what a record can hold
+  /// (spine/evidence.h), so a rounded share may tip one. Tenants and teams are symbols of the source.
+  std::function<Result<void>(event::Record)> record;
   std::function<void(double, std::uint64_t)> progress;  ///< share done (negative = unknown), requests so far
 };
 

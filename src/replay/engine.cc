@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "replay/usage_of.h"
+#include "replay/slo_met.h"
 
 namespace ace {
 namespace {
@@ -10,11 +10,10 @@ namespace {
 // How often a waiting request looks again: 64 times within its patience, but no oftener and no more seldom than this.
 constexpr Duration kRetryLeast{50'000'000}, kRetryMost{kMinute};
 
-Duration per_token(Duration total, std::int64_t tokens) { return tokens > 1 ? total / (tokens - 1) : Duration{0}; }
-
-bool met(const SloClass& slo, Duration ttft, Duration tpot, Duration total) {
-  return (!slo.ttft || ttft <= *slo.ttft) && (!slo.tpot || tpot <= *slo.tpot) &&
-         (!slo.deadline || total <= *slo.deadline);
+/// A fleet that follows another on the same log has ids of its own: the same trace is other requests there.
+std::string stream_of(const char* what, const Snapshot& fleet) {
+  const std::uint64_t number = fleet.fleet().number;
+  return number == 1 ? what : what + ("/" + std::to_string(number));
 }
 
 }  // namespace
@@ -24,7 +23,8 @@ Engine::Engine(const Snapshot& fleet, const Options& options, Sink sink)
       settler_(fleet),
       options_(options),
       sink_(std::move(sink)),
-      ids_(Rng(options.seed, options.stream).split("ids")),
+      ids_(Rng(options.seed, options.stream).split(stream_of("ids", fleet))),
+      event_ids_(Rng(options.seed, options.stream).split(stream_of("events", fleet))),
       belief_(fleet, options.belief),
       scratch_(fleet),
       loads_(fleet.fleet().destinations.size()) {
@@ -32,6 +32,7 @@ Engine::Engine(const Snapshot& fleet, const Options& options, Sink sink)
     for (std::uint32_t o = 0; o < fleet.offers().size(); ++o)
       knee_priors_.push_back(belief_.knee(OfferId{o}, SloId{s}));
   for (std::uint32_t m = 0; m < fleet.fleet().models.size(); ++m) orders_.push_back(order_of(ModelId{m}));
+  if (sink_.recorded) witness_of_.emplace(fleet);
 }
 
 void Engine::begin(Instant now) {
@@ -55,8 +56,15 @@ void Engine::begin(Instant now) {
   for (const UnitStates::Step& step : units_->start(now)) {
     plant_->set_units(now, step.destination, step.running);
     belief_.units(now, step.destination, step.running);
-    if (sink_.units) sink_.units({now, step.destination, step.before, step.running, step.cause});
+    told_units({now, step.destination, step.before, step.running, step.cause});
   }
+}
+
+void Engine::told_units(const event::UnitsChanged& change) {
+  if (sink_.units) sink_.units(change);
+  if (!recording()) return;
+  witness_of_->said(change);
+  record(change.at, change);
 }
 
 void Engine::arrive(const Demand& demand) {
@@ -68,14 +76,17 @@ void Engine::arrive(const Demand& demand) {
   flight.blocks.assign(demand.arrival.blocks.begin(), demand.arrival.blocks.end());
   flight.demand.arrival.blocks = flight.blocks;
   flight.h0 = shadow_cache(flight, now_);
+  flight.decided.id = make_request_id(demand.arrival.at, ids_);
+  if (recording()) record(now_, flight, admitted(flight));
   if (demand.arrival.cache_hit) return answer_from_cache(number, now_);
   if (!dispatch(number, now_)) wait(number, now_);
 }
 
 void Engine::answer_from_cache(std::uint32_t number, Instant now) {
   event::Decided& decided = flights_[number].decided;
+  const RequestId id = decided.id;
   decided = {};
-  decided.id = make_request_id(flights_[number].demand.arrival.at, ids_);
+  decided.id = id;
   decided.at = now;
   decided.snapshot = fleet_->fleet().number;
   complete(number, now, event::Outcome::cache_hit, Verdict::dispatched);
@@ -90,6 +101,8 @@ std::uint32_t Engine::new_flight() {
     f.attempted.clear();
     f.attempts = 0;
     f.decided_once = false;
+    f.told_decisions = f.told_attempts = 0;
+    f.told.reset();
     f.offer = f.billed_as = OfferId{};
     return number;
   }
@@ -180,7 +193,7 @@ void Engine::move_units(const UnitMoves& moves) {
     if (step.running != step.before) {
       plant_->set_units(now, step.destination, step.running);
       belief_.units(now, step.destination, step.running);
-      if (sink_.units) sink_.units({now, step.destination, step.before, step.running, step.cause});
+      told_units({now, step.destination, step.before, step.running, step.cause});
       release_drained(now);
     }
     if (step.gone == 0) continue;
@@ -201,11 +214,13 @@ void Engine::happen(const Plant::Event& event) {
       return;
     case Plant::Event::Kind::first_token:
       flight.first_token = event.at;
+      if (recording()) record(event.at, flight, first_token(flight));
       belief_.first_token(event.at, flight.claim, event.at - flight.dispatched);
       return;
     case Plant::Event::Kind::finished: {
       if (event.first_token != Instant{}) {
         flight.first_token = event.first_token;
+        if (recording()) record(event.at, flight, first_token(flight));
         belief_.first_token(event.at, flight.claim, event.first_token - flight.dispatched);
       }
       const Duration ttft = flight.first_token - flight.demand.arrival.at;
@@ -233,6 +248,7 @@ void Engine::failed_attempt(std::uint32_t number, Instant now, Rejection why, bo
   flight.failures.push_back({flight.decided.id, flight.offer, flight.dispatched, now, false, why, eviction,
                              Usage(Tokens{0}, Tokens{0}, Tokens{eviction ? produced : 0}), flight.dispatched,
                              flight.billed_as});
+  record_attempts(flight, now);
   flight.attempted.push_back(flight.offer);
   const Policies& policies = fleet_->fleet().policies;
   const bool allowed = flight.attempts < policies.attempts_max && (eviction || belief_.may_retry(now));
@@ -300,11 +316,12 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
         request.failed_at = failure.offer;
     scratch_.attempted.assign(flight.attempted.begin(), flight.attempted.end());
     if (witness_.row != 0 && witness_.row == arrival.row && witness_.decided) witness_.decided(request, live, now);
+    if (recording()) witness_of_->before(request, now, live, [&](event::Event e) { record(now, std::move(e)); });
     const Decision decision = choose(request, live, now);
+    if (recording()) record_decision(flight, request, live, decision, now);
     wake_cheaper(request, live, now, decision);
     if (!flight.decided_once) {
       flight.decided_once = true;
-      flight.decided.id = make_request_id(arrival.at, ids_);
       flight.decided.at = now;
       flight.decided.snapshot = fleet_->fleet().number;
     }
@@ -349,6 +366,7 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
     belief_.rejected(now, flight.claim, answer.why, answer.retry_after);
     flight.failures.push_back(
         {flight.decided.id, decision.chosen, now, now, false, answer.why, false, Usage{}, now, decision.chosen});
+    record_attempts(flight, now);
     flight.attempted.push_back(decision.chosen);
     if (++spills + flight.attempts >= policies.attempts_max) {
       flight.attempted.clear();
@@ -372,95 +390,6 @@ std::int32_t Engine::shadow_cache(const Flight& flight, Instant now) {
   const Tokens hit = index->matched(flight.blocks, Tokens{arrival.prompt}, now);
   index->insert(flight.blocks, now);
   return static_cast<std::int32_t>(hit.value);
-}
-
-void Engine::complete(std::uint32_t number, Instant now, event::Outcome outcome, Verdict verdict) {
-  Flight& flight = flights_[number];
-  if (outcome == event::Outcome::served) {
-    event::Attempted& answer = flight.failures.emplace_back();
-    answer.id = flight.decided.id;
-    answer.offer = flight.offer;
-    answer.from = answer.energy_hour = flight.dispatched;
-    answer.to = now;
-    answer.answered = true;
-    answer.billed = usage_of(flight.demand.arrival, flight.cached, flight.output);
-    answer.billed_as = flight.billed_as;
-  }
-  if (sink_.settled)
-    settle(flight, now, outcome, verdict);
-  else
-    spend(flight, now, outcome);
-  last_completion_ = std::max(last_completion_, now);
-  free_.push_back(number);
-}
-
-void Engine::spend(const Flight& flight, Instant now, event::Outcome outcome) {
-  const Arrival& arrival = flight.demand.arrival;
-  Spent spent;
-  spent.row = arrival.row;
-  spent.cost = settler_.paid(flight.failures);
-  spent.served = outcome == event::Outcome::served;
-  spent.slo_met =
-      outcome == event::Outcome::cache_hit ||
-      (spent.served && met(fleet_->fleet().slo_classes[flight.demand.slo.value], flight.first_token - arrival.at,
-                           per_token(now - flight.first_token, flight.output), now - arrival.at));
-  spent.observed = arrival.cost_nano >= 0;
-  sink_.spent(spent);
-}
-
-void Engine::settle(Flight& flight, Instant now, event::Outcome outcome, Verdict verdict) {
-  const Arrival& arrival = flight.demand.arrival;
-  event::Admitted admitted;
-  admitted.id = flight.decided.id;
-  admitted.row = arrival.row;
-  admitted.at = arrival.at;
-  admitted.tenant = arrival.tenant;
-  admitted.team = arrival.team;
-  admitted.declared_tenant = flight.demand.tenant;
-  admitted.requested = flight.demand.model;
-  admitted.slo = flight.demand.slo;
-  admitted.compliance = flight.demand.compliance;
-  admitted.prompt = Tokens{arrival.prompt};
-  admitted.max_output = Tokens{arrival.max_output};
-  admitted.needs = kText | arrival.needs;
-  admitted.h0 = Tokens{flight.h0};
-  admitted.batch = arrival.batch;
-
-  event::Completed completed;
-  completed.id = flight.decided.id;
-  completed.at = now;
-  completed.outcome = outcome;
-  completed.verdict = verdict;
-  completed.observed_cost_nano = arrival.cost_nano;
-  if (outcome ==
-      event::Outcome::cache_hit) {  // at once, for the price of a look-up: the gateway's hosts are fixed cost
-    completed.usage = usage_of(arrival, 0, arrival.output);
-    completed.output_requested = Tokens{arrival.output};
-    completed.slo_met = true;
-    // The log does not say whether its cache compares whole requests; the fleet file may.
-    completed.exact_match = fleet_->fleet().policies.response_cache;
-  }
-  if (outcome == event::Outcome::served) {
-    completed.offer = flight.offer;
-    if (options_.note_late_hits && !flight.blocks.empty() && flight.cached > 0 &&
-        (flight.dispatched > arrival.at || flight.attempts > 1))
-      late_hits_.push_back({arrival.row, flight.cached});
-    completed.usage = flight.failures.back().billed;
-    completed.output_requested = Tokens{arrival.output};
-    completed.h1 = Tokens{flight.cached};
-    completed.ttft = flight.first_token - arrival.at;
-    completed.tpot = per_token(now - flight.first_token, flight.output);
-    const SloClass& slo = fleet_->fleet().slo_classes[flight.demand.slo.value];
-    completed.slo_met = met(slo, completed.ttft, completed.tpot, now - arrival.at);
-    flight.decided.cheapest_payg = OfferId{};
-    if ((*fleet_)[flight.billed_as].tier != Tier::payg) {  // C3 of an answer by an API is its own price
-      const auto cheapest =
-          fleet_->cheapest_payg((*fleet_)[flight.offer].model, flight.demand.compliance, flight.demand.data_class,
-                                completed.usage, arrival.batch || slo.deferrable());
-      if (cheapest) flight.decided.cheapest_payg = cheapest->offer;
-    }
-  }
-  sink_.settled(settler_.settle(admitted, flight.decided, flight.failures, completed));
 }
 
 }  // namespace ace

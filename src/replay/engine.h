@@ -13,6 +13,7 @@
 #include "replay/plant.h"
 #include "replay/source.h"
 #include "replay/unit_states.h"
+#include "spine/spine.h"
 
 namespace ace {
 
@@ -73,6 +74,9 @@ class Engine {
     std::function<void(const Belief::Change&)> changed;     ///< may be empty
     std::function<void(const UnitMoves&)> moved = {};       ///< all that a tick did to the units; may be empty
     std::function<void(const Spent&)> spent = {};           ///< in the place of `settled`
+    /// Every event as a gateway would record it, when it would know it: times never go back. What is decided on is then
+    /// rounded to what a record can hold. Tenants and teams are symbols of the source. May be empty.
+    std::function<void(Instant, event::Record)> recorded = {};
   };
   /// What a single decision looked like, for `ace explain`.
   struct Witness {
@@ -86,8 +90,12 @@ class Engine {
   void begin(Instant t);
   /// Moves the world to the demand's time, then dispatches it. Times never go back.
   void arrive(const Demand& demand);
+  /// Lets everything happen up to and with this moment. @pre begun
+  void advance(Instant to);
   /// Lets everything in flight end.
   void finish();
+  /// Records what is none of a request's own, under an id that is drawn for it. Only with Sink::recorded.
+  void record(Instant now, event::Event event);
   /// With Options::units_given: what happens to the units at a moment not before now, in order of time.
   void give_units(const UnitMoves& moves) { given_.push_back(moves); }
   void watch(Witness witness) { witness_ = std::move(witness); }
@@ -116,6 +124,9 @@ class Engine {
     std::vector<OfferId> attempted;
     int attempts = 0;
     bool decided_once = false;
+    // While recording:
+    std::uint32_t told_decisions = 0, told_attempts = 0;
+    std::optional<Verdict> told;  ///< the last one recorded
   };
   /// A model's own offers as those who do not rank take them.
   struct Order {
@@ -132,7 +143,6 @@ class Engine {
     }
   };
 
-  void advance(Instant to);
   void happen(const Plant::Event& event);
   void tick(Instant now);
   [[nodiscard]] Instant next_units() const;
@@ -147,6 +157,12 @@ class Engine {
   [[nodiscard]] Order order_of(ModelId model) const;
   void predict_cached(const Flight& flight, Live& live, Instant now);
   void complete(std::uint32_t flight, Instant now, event::Outcome outcome, Verdict verdict);
+  void told_units(const event::UnitsChanged& change);
+  /// Cheapest compliant pay-as-you-go offer of the model that an offer is of; none if there is none.
+  [[nodiscard]] OfferId cheapest_payg(const Demand& demand, OfferId offer, const Usage& usage) const;
+  [[nodiscard]] event::Admitted admitted(const Flight& flight) const;
+  [[nodiscard]] event::Completed completed(const Flight& flight, Instant now, event::Outcome outcome,
+                                           Verdict verdict) const;
   void settle(Flight& flight, Instant now, event::Outcome outcome, Verdict verdict);
   void spend(const Flight& flight, Instant now, event::Outcome outcome);
   void failed_attempt(std::uint32_t flight, Instant now, Rejection why, bool eviction, std::int64_t produced);
@@ -154,14 +170,23 @@ class Engine {
   [[nodiscard]] std::int32_t shadow_cache(const Flight& flight, Instant now);
   std::uint32_t new_flight();
   void answer_from_cache(std::uint32_t flight, Instant now);
+  // While recording (record.cc).
+  [[nodiscard]] bool recording() const { return witness_of_.has_value(); }
+  void record(Instant now, const Flight& flight, event::Event event, std::uint32_t ordinal = 0,
+              event::Evidence evidence = {});
+  [[nodiscard]] static event::FirstToken first_token(const Flight& flight);
+  void record_decision(Flight& flight, const Request& request, const Live& live, const Decision& decision, Instant now);
+  void record_attempts(Flight& flight, Instant now);
+  void record_end(Flight& flight, Instant now, event::Outcome outcome, Verdict verdict);
 
   const Snapshot* fleet_;
   Settler settler_;
   Options options_;
   Sink sink_;
   Witness witness_;
-  Rng ids_;
+  Rng ids_, event_ids_;
   Belief belief_;
+  std::optional<event::Witness> witness_of_;  ///< while recording
   Scratch scratch_;
   std::optional<Plant> plant_;  ///< from the first arrival on
   std::optional<UnitStates> units_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "core/text.h"
 #include "replay/pairing.h"
@@ -16,9 +17,11 @@ constexpr std::size_t kBatchOfOne = 1'024, kBatch = 16'384;
 
 class Island {
  public:
-  Island(const Snapshot& fleet, const RunOptions& options, std::uint32_t number)
+  Island(const Snapshot& fleet, const RunOptions& options, const Islands& map, std::uint32_t number)
       : fleet_(&fleet),
         options_(&options),
+        map_(&map),
+        number_(number),
         ledger_(fleet, ledger_options(options)),
         series_(fleet.fleet().destinations.size()),
         pairing_(ledger_) {
@@ -30,13 +33,14 @@ class Island {
     engine.stream = "island/" + std::to_string(number);
     engine.note_late_hits = options.facts;
     facts_.longest.resize(fleet.fleet().slo_classes.size());
-    ours_.emplace(fleet, engine,
-                  Engine::Sink{[this](const Settled& s) { settled(s); },
-                               [this](const event::UnitsChanged& c) { changed(c); },
-                               {},
-                               [this](const Engine::UnitMoves& moves) {
-                                 if (theirs_) theirs_->give_units(moves);
-                               }});
+    Engine::Sink sink{[this](const Settled& s) { settled(s); },
+                      [this](const event::UnitsChanged& c) { changed(c); },
+                      {},
+                      [this](const Engine::UnitMoves& moves) {
+                        if (theirs_) theirs_->give_units(moves);
+                      }};
+    if (options.record) sink.recorded = [this](Instant now, event::Record record) { recorded(now, std::move(record)); };
+    ours_.emplace(fleet, engine, std::move(sink));
     ours_->watch(options.witness);
     if (options.compare_status_quo) {
       engine.dispatching =
@@ -76,17 +80,29 @@ class Island {
   /// Books what accrues whether used or not, for the destinations of this island. @param hosts ACE's own hosts as well
   Result<void> close(const Islands& islands, std::uint32_t number, Instant from, Instant to, bool hosts) {
     const auto mine = [&](DestinationId d) { return d.valid() ? islands.of_destination[d.value] == number : hosts; };
-    for (const event::FixedCost& cost : ours_->units().fixed_cost(from, to))
-      if (mine(cost.destination)) ledger_.add(cost);
+    for (const event::FixedCost& cost : ours_->units().fixed_cost(from, to)) {
+      if (!mine(cost.destination)) continue;
+      ledger_.add(cost);
+      if (options_->record) ours_->record(to, cost);
+    }
     for (const auto& [destination, booking] : ours_->units().bookings(from, to)) {
       if (!mine(destination)) continue;
       if (Result<void> booked = ledger_.add(booking); !booked)
         return std::move(booked).error().with("booking GPU time");
+      if (options_->record) ours_->record(to, booking);
     }
     for (std::uint32_t d = 0; d < islands.of_destination.size(); ++d)
       if (mine(DestinationId{d})) ledger_.utilization(DestinationId{d}, ours_->used_share(DestinationId{d}));
     return {};
   }
+
+  /// Lets everything happen up to this moment, so that all there is to record of it is in taken().
+  void advance(Instant to) { ours_->advance(to); }
+  struct Recorded {
+    Instant at;
+    event::Record record;
+  };
+  [[nodiscard]] std::vector<Recorded> taken() { return std::exchange(recorded_, {}); }
 
   [[nodiscard]] Engine& engine() { return *ours_; }
   [[nodiscard]] Ledger& ledger() { return ledger_; }
@@ -123,6 +139,12 @@ class Island {
     if (options_->facts) note(s);
     if (options_->each) options_->each(s);
   }
+  /// Every engine starts all units; what counts is the island that owns the destination.
+  void recorded(Instant now, event::Record record) {
+    const auto* const units = std::get_if<event::UnitsChanged>(&record.event);
+    if (units == nullptr || map_->of_destination[units->destination.value] == number_)
+      recorded_.push_back({now, std::move(record)});
+  }
   void changed(const event::UnitsChanged& change) {
     ++unit_changes;
     if (change.cause == "eviction" && change.after < change.before) ++evictions;
@@ -146,6 +168,9 @@ class Island {
 
   const Snapshot* fleet_;
   const RunOptions* options_;
+  const Islands* map_;
+  std::uint32_t number_;
+  std::vector<Recorded> recorded_;
   Ledger ledger_;
   Series series_;
   Pairing pairing_;
@@ -189,12 +214,26 @@ void work_all(std::vector<std::unique_ptr<Island>>& islands, unsigned threads, v
     });
 }
 
+/// Hands over what the islands have recorded so far, in order of time, then of islands: none is behind another.
+Result<void> hand_over(std::vector<std::unique_ptr<Island>>& islands,
+                       const std::function<Result<void>(event::Record)>& record) {
+  std::vector<Island::Recorded> all;
+  for (auto& island : islands) {
+    std::vector<Island::Recorded> some = island->taken();
+    all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+  for (Island::Recorded& one : all)
+    if (Result<void> done = record(std::move(one.record)); !done) return done;
+  return {};
+}
+
 }  // namespace
 
 Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOptions& options) {
   const Islands map = find_islands(fleet);
   std::vector<std::unique_ptr<Island>> islands;
-  for (std::uint32_t i = 0; i < map.count; ++i) islands.push_back(std::make_unique<Island>(fleet, options, i));
+  for (std::uint32_t i = 0; i < map.count; ++i) islands.push_back(std::make_unique<Island>(fleet, options, map, i));
   const unsigned threads = options.each ? 1 : options.threads;
 
   Resolver resolve(fleet, source, options.naming);
@@ -205,7 +244,7 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
   Unreplayed unknown{"model not in the fleet", 0, 0};
   std::vector<Arrival> batch(map.count > 1 ? kBatch : kBatchOfOne);
   bool begun = false;
-  Instant before = Instant::min();
+  Instant before = Instant::min(), latest = before;
   while (true) {
     const Result<std::size_t> count = source.next(batch);
     if (!count) return Error(count.error());
@@ -241,10 +280,15 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
         result.first = arrival.at;
         for (auto& island : islands) island->begin(arrival.at);
       }
+      latest = arrival.at;
       ++result.replayed;
       islands[map.of_model[demand->model.value]]->take(*demand);
     }
     work_all(islands, threads, &Island::work);
+    if (options.record && begun) {
+      for (auto& island : islands) island->advance(latest);
+      if (Result<void> told = hand_over(islands, options.record); !told) return std::move(told).error();
+    }
     if (options.progress) options.progress(source.progress(), result.rows);
   }
   for (const Unreplayed* reason : {&outside, &failed, &unknown})
@@ -290,6 +334,8 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
                                 island.engine().belief().knee(OfferId{o}, SloId{s})});
     }
   }
+  if (options.record)
+    if (Result<void> told = hand_over(islands, options.record); !told) return std::move(told).error();
   sort(result.facts);
   Ledger& first = islands[0]->ledger();
   for (std::uint32_t i = 1; i < map.count; ++i) first.merge(islands[i]->ledger());

@@ -21,9 +21,10 @@ struct RunOptions {
   Plant::Options plant;
   Belief::Options belief;
   Engine::Witness witness;
-  bool facts = false;                        ///< fill RunResult::facts
-  std::function<bool(const Arrival&)> keep;  ///< empty = all
-  std::function<void(const Settled&)> each;  ///< empty = none; called from one thread only
+  bool facts = false;                                 ///< fill RunResult::facts
+  std::function<bool(const Arrival&)> keep;           ///< empty = all
+  std::function<void(const Settled&)> each;           ///< empty = none; called from one thread only
+  std::function<Result<void>(event::Record)> record;  ///< see AnalyzeOptions
   std::function<void(double, std::uint64_t)> progress;
 };
 
