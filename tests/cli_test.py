@@ -394,6 +394,59 @@ class Fleets(Case):
         self.refused("fleet", "curve", "fleet.yaml", "--model", "large", "--at", "noon", says=["--at"])
 
 
+class Record(Case):
+    def record(self, directory, *arguments, **named):
+        return self.analyze("--json", "--record", directory, *arguments, **named)
+
+    def kinds(self, directory):
+        counts = {}
+        for line in self.run_ace("spine", "export", directory).text.splitlines():
+            kind = json.loads(line)["kind"]
+            counts[kind] = counts.get(kind, 0) + 1
+        return counts
+
+    def test_a_run_lands_on_the_spine_once_however_often_it_is_recorded(self):
+        rows = len(rows_of(HERE.read("trace.csv")))
+        first = self.record("spine-once")
+        self.assertIn("under fleet snapshot 1, 0 were there already", first.err)
+        kinds = self.kinds("spine-once")
+        for kind in ("admitted", "completed"):
+            self.assertEqual(kinds[kind], rows)
+        self.assertGreaterEqual(kinds["decided"], rows)
+        self.assertGreaterEqual(kinds["attempted"], kinds["first_token"])
+        self.assertEqual(kinds["fleet_changed"], 1)
+        again = self.record("spine-once", "--threads", "2")
+        self.assertIn("ace: 0 events recorded in spine-once under fleet snapshot 1", again.err)
+        self.assertEqual(again.out, first.out)
+        self.run_ace("verify", "spine-once")
+        HERE.write("other.yaml", world.FLEET.replace("rpm: 30", "rpm: 40"))
+        self.assertIn("under fleet snapshot 2, 0 were there already", self.record("spine-once", fleet="other.yaml").err)
+        self.assertEqual(self.kinds("spine-once")["admitted"], 2 * rows)
+
+    def test_a_run_that_is_not_recorded_is_no_other_for_it(self):
+        plain = self.analyze("--json").out
+        self.record("spine-beside")
+        self.assertEqual(self.analyze("--json").out, plain)
+
+    def test_the_rows_of_a_recorded_run_add_up_to_its_report(self):
+        report = json.loads(self.record("spine-rows", "--requests", "rows.csv").out)
+        actual = sum(decimal.Decimal(row["c4_usd"]) for row in rows_of(HERE.read("rows.csv")))
+        self.assertEqual(actual, decimal.Decimal(report["headline"]["actual_marginal_usd"]))
+
+    def test_the_spine_of_a_run_holds_no_name_of_a_person_and_no_secret(self):
+        HERE.write("keyed.yaml", world.FLEET.replace(
+            "alpha: {jurisdictions: [us],", "alpha: {jurisdictions: [us], key: {env: ACE_TEST_KEY},"))
+        self.record("spine-masked", fleet="keyed.yaml", env={"ACE_TEST_KEY": "sk-very-secret"})
+        for path in (HERE.folder / "spine-masked").rglob("*"):
+            if path.is_file():
+                for word in (b"Jane", b"/C calc", b"sk-very-secret"):
+                    self.assertNotIn(word, path.read_bytes(), path)
+
+    def test_names_without_a_stable_mask_are_refused(self):
+        self.refused("analyze", "trace.csv", "--fleet", "fleet.yaml", *FAST, "--record", "spine-random",
+                     says=["--salt-file", "random for this run"])
+
+
 class Ledger(Case):
     def ledger(self, command, *arguments, **named):
         return self.run_ace("ledger", command, "trace.csv", "--fleet", "fleet.yaml", *SALTED, *arguments, **named)

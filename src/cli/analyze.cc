@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/progress.h"
+#include "cli/record.h"
 #include "cli/replay_arguments.h"
 #include "ledger/ledger.h"
 #include "report/report.h"
@@ -18,7 +19,7 @@ namespace {
 struct Arguments {
   ReplayArguments replay;
   bool json = false;
-  std::string html, requests;
+  std::string html, requests, record;
 };
 
 /// Streams one CSV row per settled request. The gate of a cell is known only at the end, so it is a column of the
@@ -56,6 +57,7 @@ Result<void> write_requests(const std::string& path, const Prepared& prepared, c
   AnalyzeOptions options = prepared.options;
   options.bound = false;
   options.sensitivity = SensitivityMode::off;
+  if (options.record) options.record = [](const event::Record&) { return Result<void>(); };  // decide as that run did
   options.each = [&](const Settled& settled) {
     // The rows add up to the report, so they start from the baseline that it decomposes.
     const Settled s = options.baseline == BaselineKind::all_payg_uncached ? against_uncached(settled) : settled;
@@ -75,6 +77,15 @@ Result<void> run_analyze(Arguments& arguments, Context& context) {
   Result<std::unique_ptr<Prepared>> prepared = prepare(arguments.replay, context);
   if (!prepared) return std::move(prepared).error();
   Prepared& p = **prepared;
+  std::unique_ptr<OpenRecording> recording;
+  if (!arguments.record.empty()) {
+    Result<std::unique_ptr<OpenRecording>> open =
+        OpenRecording::open(arguments.record, p.files, p.fleet, p.snapshot, context);
+    if (!open) return std::move(open).error().with("--record");
+    recording = *std::move(open);
+    (**recording).names(p.source->tenants(), p.source->teams(), p.stable_masks);
+    p.options.record = [&](event::Record record) { return (**recording)(std::move(record)); };
+  }
   Result<Analysis> analysis = [&] {
     Progress progress(context, "replaying");
     p.options.progress = std::ref(progress);
@@ -83,6 +94,9 @@ Result<void> run_analyze(Arguments& arguments, Context& context) {
     return made;
   }();
   if (!analysis) return std::move(analysis).error();
+  if (recording)
+    if (Result<Recording::Counts> closed = recording->close(context); !closed)
+      return std::move(closed).error().with("--record");
   if (analysis->rows == 0) *context.err << "ace: warning: 0 rows\n";
   if (!arguments.requests.empty())
     if (Result<void> written = write_requests(arguments.requests, p, *analysis); !written) return written;
@@ -109,6 +123,12 @@ void add_analyze(CLI::App& app, Context& context) {
       ->add_option("--requests", arguments->requests,
                    "also write one CSV row per request, so that anyone can add the report up again")
       ->type_name("FILE");
+  command
+      ->add_option(
+          "--record", arguments->record,
+          "also write every event of the run onto the event spine in this directory (docs/SPINE.md), where each "
+          "decision can be made again from its record; decides on what a record can hold")
+      ->type_name("DIR");
   command->callback([arguments, &context] {
     if (Result<void> done = run_analyze(*arguments, context); !done) context.fail(done.error());
   });

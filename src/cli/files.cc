@@ -1,9 +1,9 @@
 #include "cli/files.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 
 #include "trace/trace.h"
 
@@ -39,31 +39,29 @@ Result<void> write_file(const std::string& path, std::string_view text) {
   return {};
 }
 
-Result<FleetReading> load_fleet(const std::string& path, const std::string& prices_path) {
+Result<FleetReading> load_fleet(const std::string& path, const std::string& prices_path, std::vector<FleetText>* kept) {
+  using Role = event::FleetChanged::File::Role;
   Result<std::string> text = read_file(path);
   if (!text) return std::move(text).error().with("loading the fleet");
-  PriceBook prices;
-  std::vector<std::string> warnings;
+  std::vector<FleetText> files = {{Role::fleet, path, *std::move(text)}};
   if (!prices_path.empty()) {
     Result<std::string> map = read_file(prices_path);
     if (!map) return std::move(map).error().with("loading the price map");
-    Result<PriceReading> reading = parse_prices(*map, PriceDialect::community);
-    if (!reading) return std::move(reading).error().with("loading the price map " + prices_path);
-    prices = std::move(reading->book);
-    for (const PriceFinding& f : reading->findings)
-      if (f.error)
-        warnings.push_back(prices_path + ": " + f.row + ": " + f.field + ": " + f.what + " (the row stays unpriced)");
+    files.push_back({Role::prices, prices_path, *std::move(map)});
   }
+  std::vector<FleetText> read_too;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const ReadText read = [&](const std::string& relative) { return read_file((folder / relative).string()); };
-  const ReadEnv env = [](const std::string& name) -> std::optional<std::string> {
-    const char* value = std::getenv(name.c_str());
-    if (value == nullptr) return std::nullopt;
-    return std::string(value);
+  const ReadText read = [&](const std::string& relative) {
+    Result<std::string> found = read_file((folder / relative).string());
+    if (found && kept != nullptr) read_too.push_back({Role::series, relative, *found});
+    return found;
   };
-  FleetReading reading = parse_fleet(*text, path, prices, read, env);
-  reading.warnings.insert(reading.warnings.begin(), warnings.begin(), warnings.end());
-  if (!reading.mistakes.empty()) return Error(Errc::bad_input, describe(reading.mistakes));
+  Result<FleetReading> reading =
+      compile_fleet(files.front(), files.size() > 1 ? &files.back() : nullptr, read, environment);
+  if (reading && kept != nullptr) {
+    *kept = std::move(files);
+    std::move(read_too.begin(), read_too.end(), std::back_inserter(*kept));
+  }
   return reading;
 }
 

@@ -2,6 +2,7 @@
 /// Small files whole, for subcommands.
 #include <string>
 
+#include "adapters/fleet_files.h"
 #include "core/result.h"
 #include "fleet/fleet.h"
 
@@ -14,6 +15,8 @@ Result<void> write_file(const std::string& path, std::string_view text);
 
 /// Reads a fleet file with its price maps. All mistakes are one error, rendered as a person reads them.
 /// @param prices_path an additional price map, or empty
-Result<FleetReading> load_fleet(const std::string& path, const std::string& prices_path);
+/// @param kept filled with every file that was read, for a spine to keep; null = not wanted
+Result<FleetReading> load_fleet(const std::string& path, const std::string& prices_path,
+                                std::vector<FleetText>* kept = nullptr);
 
 }  // namespace ace::cli

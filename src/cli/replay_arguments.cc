@@ -85,11 +85,14 @@ void add_replay_arguments(CLI::App& command, ReplayArguments& a) {
 }
 
 Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& context) {
-  Result<FleetReading> reading = load_fleet(a.fleet, a.prices);
+  std::vector<FleetText> files;
+  Result<FleetReading> reading = load_fleet(a.fleet, a.prices, &files);
   if (!reading) return std::move(reading).error();
   for (const std::string& warning : reading->warnings) *context.err << "ace: warning: " << warning << "\n";
   auto prepared = std::make_unique<Prepared>(std::move(reading->fleet));
   Prepared& p = *prepared;
+  p.files = std::move(files);
+  p.stable_masks = !a.format.salt_file.empty();
   p.trace_name = a.trace == "-" ? "standard input" : std::filesystem::path(a.trace).filename().string();
   p.fleet_name = std::filesystem::path(a.fleet).filename().string();
 

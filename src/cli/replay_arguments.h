@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/fleet_files.h"
 #include "cli/trace_arguments.h"
 #include "replay/replay.h"
 
@@ -34,6 +35,8 @@ struct Prepared {
   std::unique_ptr<RequestSource> source;
   AnalyzeOptions options;
   std::string trace_name, fleet_name;
+  std::vector<FleetText> files;  ///< that the fleet was read from
+  bool stable_masks = false;     ///< undeclared names have the same mask in every run
 };
 /// Loads the fleet, opens the trace, which its first pass writes to a spool if there will be another and it was not
 /// forbidden. Warnings go to stderr.

@@ -1,0 +1,207 @@
+#include "adapters/fleet_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/text.h"
+
+namespace ace {
+namespace {
+
+using Role = event::FleetChanged::File::Role;
+
+std::string label_of_path(const std::string& path) {
+  return event::label_of(std::filesystem::path(path).filename().string());
+}
+
+event::Digest digest_of(std::string_view text) {
+  Sha256 sha;
+  return sha({text});
+}
+
+Error failed(const std::string& doing) {
+  return Error(Errc::unavailable, doing + ": " + std::error_code(errno, std::generic_category()).message());
+}
+
+/// Beside it first, then renamed, so that nobody ever sees half of it.
+Result<void> write_durably(const std::string& path, std::string_view text) {
+  const std::string beside = path + ".tmp";
+  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return failed("writing " + beside);
+  bool fine = true;
+  for (std::size_t at = 0; fine && at < text.size();) {
+    const ssize_t written = ::write(file, text.data() + at, text.size() - at);
+    fine = written > 0 || (written < 0 && errno == EINTR);
+    if (written > 0) at += static_cast<std::size_t>(written);
+  }
+  fine = fine && ::fsync(file) == 0;
+  fine = ::close(file) == 0 && fine;
+  if (!fine || ::rename(beside.c_str(), path.c_str()) != 0) return failed("writing " + path);
+  return {};
+}
+
+Result<void> sync_folder(const std::string& path) {
+  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return failed("opening " + path);
+  const bool fine = ::fsync(folder) == 0;
+  ::close(folder);
+  return fine ? Result<void>() : failed("syncing " + path);
+}
+
+template <class Named>
+std::vector<std::string> labels_of(const std::vector<Named>& named) {
+  std::vector<std::string> labels;
+  for (const Named& one : named) labels.push_back(event::label_of(one.name));
+  return labels;
+}
+
+}  // namespace
+
+std::optional<std::string> environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return std::string(value);
+}
+
+Result<FleetReading> compile_fleet(const FleetText& fleet, const FleetText* prices, const ReadText& read,
+                                   const ReadEnv& env) {
+  PriceBook book;
+  std::vector<std::string> warnings;
+  if (prices != nullptr) {
+    Result<PriceReading> reading = parse_prices(prices->text, PriceDialect::community);
+    if (!reading) return std::move(reading).error().with("loading the price map " + prices->name);
+    book = std::move(reading->book);
+    for (const PriceFinding& f : reading->findings)
+      if (f.error)
+        warnings.push_back(prices->name + ": " + f.row + ": " + f.field + ": " + f.what + " (the row stays unpriced)");
+  }
+  FleetReading reading = parse_fleet(fleet.text, fleet.name, book, read, env);
+  reading.warnings.insert(reading.warnings.begin(), warnings.begin(), warnings.end());
+  if (!reading.mistakes.empty()) return Error(Errc::bad_input, describe(reading.mistakes));
+  return reading;
+}
+
+event::Record fleet_changed(const Snapshot& snapshot, const std::vector<FleetText>& files, Instant at) {
+  const Fleet& fleet = snapshot.fleet();
+  event::FleetChanged changed;
+  changed.at = at;
+  std::string digests;
+  for (const FleetText& file : files) {
+    changed.files.push_back({file.role, label_of_path(file.name), digest_of(file.text)});
+    digests += view(changed.files.back().sha256);
+  }
+  changed.destinations = labels_of(fleet.destinations);
+  changed.models = labels_of(fleet.models);
+  changed.tenants = labels_of(fleet.tenants);
+  changed.slo_classes = labels_of(fleet.slo_classes);
+  changed.compliance = labels_of(fleet.compliance);
+  for (const Offer& offer : snapshot.offers()) changed.offers.push_back({offer.destination, offer.model});
+  changed.digest = fleet.digest;
+  event::Record record;
+  record.id = event::id_from(at, fmt::format("fleet {} {}", fleet.number, digests));
+  record.snapshot = fleet.number;
+  record.event = std::move(changed);
+  return record;
+}
+
+Result<void> FleetFiles::keep(const std::vector<FleetText>& files) const {
+  std::error_code failure;
+  std::filesystem::create_directories(folder_, failure);
+  if (failure) return Error(Errc::unavailable, "making " + folder_ + ": " + failure.message());
+  std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, failure);
+  for (const FleetText& file : files) {
+    const event::Digest digest = digest_of(file.text);
+    const event::FleetChanged::File as{file.role, label_of_path(file.name), digest};
+    if (read(as)) continue;
+    if (Result<void> done = write_durably(folder_ + "/" + to_hex(view(digest)), file.text); !done) return done;
+  }
+  return sync_folder(folder_);
+}
+
+Result<std::string> FleetFiles::read(const event::FleetChanged::File& file) const {
+  const std::string hex = to_hex(view(file.sha256));
+  const std::string path = folder_ + "/" + hex;
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    return Error(Errc::not_found, fmt::format("{} is missing: it was \"{}\" when it was recorded; put a copy of it "
+                                              "there (`sha256sum` tells whether it is the same)",
+                                              path, file.name));
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (digest_of(text.view()) != file.sha256)
+    return Error(Errc::corrupt,
+                 fmt::format("{} (\"{}\") is no longer what was recorded: its SHA-256 is another", path, file.name));
+  return std::move(text).str();
+}
+
+void Snapshots::hear(const event::Record& record) {
+  if (const auto* changed = std::get_if<event::FleetChanged>(&record.event))
+    recorded_.insert_or_assign(record.snapshot, *changed);
+}
+
+const event::FleetChanged* Snapshots::changed(std::uint64_t number) const {
+  const auto found = recorded_.find(number);
+  return found == recorded_.end() ? nullptr : &found->second;
+}
+
+Result<const Snapshot*> Snapshots::at(std::uint64_t number) {
+  if (const auto made = compiled_.find(number); made != compiled_.end()) return &made->second->snapshot;
+  const event::FleetChanged* const recorded = changed(number);
+  if (recorded == nullptr)
+    return Error(Errc::not_found, fmt::format("no fleet was recorded as snapshot {}: its fleet_changed event was "
+                                              "pruned, or the log begins behind it",
+                                              number));
+  Result<std::unique_ptr<Compiled>> made = compile(number, *recorded);
+  if (!made) return std::move(made).error().with(fmt::format("compiling snapshot {} again", number));
+  return &compiled_.emplace(number, *std::move(made)).first->second->snapshot;
+}
+
+Result<std::unique_ptr<Snapshots::Compiled>> Snapshots::compile(std::uint64_t number,
+                                                                const event::FleetChanged& changed) const {
+  std::vector<FleetText> files;
+  for (const event::FleetChanged::File& file : changed.files) {
+    Result<std::string> text = files_.read(file);
+    if (!text) return std::move(text).error();
+    files.push_back({file.role, file.name, *std::move(text)});
+  }
+  if (files.empty() || files.front().role != Role::fleet) return Error(Errc::not_found, "its files were not recorded");
+  const FleetText* const prices = files.size() > 1 && files[1].role == Role::prices ? &files[1] : nullptr;
+  // It reads what it read then, in the same order.
+  std::size_t next = prices != nullptr ? 2 : 1;
+  const ReadText read = [&](const std::string& path) -> Result<std::string> {
+    if (next >= files.size() || files[next].name != label_of_path(path))
+      return Error(Errc::not_found, "\"" + path + "\" was not read when the fleet was recorded");
+    return files[next++].text;
+  };
+  // Keys are never needed here, and everything else that a variable says is in the digest.
+  std::vector<std::string> lacking;
+  const ReadEnv env = [&](const std::string& name) -> std::optional<std::string> {
+    if (std::optional<std::string> value = environment(name); value && !value->empty()) return value;
+    lacking.push_back(name);
+    return "unset";
+  };
+  Result<FleetReading> reading = compile_fleet(files.front(), prices, read, env);
+  const std::string unset = lacking.empty() ? "" : " (not set here: " + listed(lacking, 8) + ")";
+  if (!reading) return std::move(reading).error().with("its fleet file" + unset);
+  if (reading->fleet.digest != changed.digest)
+    return Error(
+        lacking.empty() ? Errc::corrupt : Errc::bad_input,
+        "it compiles to another fleet: a variable of the environment that its fleet file refers to was another "
+        "when it was recorded" +
+            unset);
+  reading->fleet.number = number;
+  auto made = std::make_unique<Compiled>(std::move(reading->fleet));
+  const event::Record again = fleet_changed(made->snapshot, files, changed.at);
+  if (std::get<event::FleetChanged>(again.event) != changed)
+    return Error(Errc::corrupt, "the names or offers it compiles to are not those that were recorded");
+  return made;
+}
+
+}  // namespace ace

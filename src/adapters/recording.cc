@@ -1,0 +1,135 @@
+#include "adapters/recording.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace ace {
+namespace {
+
+using Role = event::FleetChanged::File::Role;
+
+/// What a Masker made of a name that nobody declared.
+bool is_mask(std::string_view name) { return name.size() == 12 && name.starts_with("t_"); }
+
+bool same_files(const event::FleetChanged& recorded, const std::vector<FleetText>& files) {
+  Sha256 sha;
+  return std::equal(recorded.files.begin(), recorded.files.end(), files.begin(), files.end(),
+                    [&](const event::FleetChanged::File& then, const FleetText& now) {
+                      return then.role == now.role && then.sha256 == sha({now.text});
+                    });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Recording>> Recording::open(const std::string& directory, const spine::StoreOptions& options,
+                                                   Clock& clock, std::vector<FleetText> files, std::uint64_t digest) {
+  std::unique_ptr<Recording> recording(new Recording());
+  Result<std::unique_ptr<SpineWriter>> writer = SpineWriter::open(directory, options, clock);
+  if (!writer) return std::move(writer).error();
+  recording->writer_ = *std::move(writer);
+  if (Result<void> kept = FleetFiles(directory).keep(files); !kept) return std::move(kept).error();
+  // Nobody else writes while we own the directory, and what was recovered is sound.
+  if (Result<void> flushed = recording->writer_->flush(); !flushed) return std::move(flushed).error();
+  Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(directory, PosixDisk::Access::read);
+  if (!disk) return std::move(disk).error();
+  Snapshots fleets(directory);
+  const Result<spine::LogSummary> read = spine::read_log(**disk, {}, [&](const spine::Frame& frame) -> Result<void> {
+    if (frame.type != spine::RecordType::event) return {};
+    const Result<event::Key> key = event::key_from(frame.payload);
+    if (!key) return Error(key.error());
+    if (key->kind != event::Kind::named && key->kind != event::Kind::fleet_changed) return {};
+    const Result<event::Record> record = event::decode(frame.payload);
+    if (!record) return Error(record.error());
+    fleets.hear(*record);
+    if (const auto* named = std::get_if<event::Named>(&record->event)) recording->symbols_.hear(*named);
+    return {};
+  });
+  if (!read) return Error(read.error()).with("reading the spine " + directory);
+  if (const event::FleetChanged* const latest = fleets.changed(fleets.latest());
+      latest != nullptr && latest->digest == digest && same_files(*latest, files)) {
+    recording->known_ = true;
+    recording->number_ = fleets.latest();
+  } else {
+    recording->number_ = fleets.latest() + 1;
+  }
+  recording->files_ = std::move(files);
+  recording->writer_->on_settled(
+      [self = recording.get()](std::uint32_t, std::uint64_t, const spine::Appended& appended) {
+        using Outcome = spine::Appended::Outcome;
+        const auto count = [&](Outcome outcome, std::atomic<std::uint64_t>& counter) {
+          if (appended.outcome == outcome) counter.fetch_add(1, std::memory_order_relaxed);
+        };
+        count(Outcome::created, self->created_);
+        count(Outcome::exists, self->exists_);
+        count(Outcome::conflict, self->conflict_);
+        count(Outcome::too_old, self->too_old_);
+      });
+  return recording;
+}
+
+void Recording::names(const Interner& tenants, const Interner& teams, bool stable) {
+  tenants_ = &tenants;
+  teams_ = &teams;
+  stable_ = stable;
+}
+
+Result<std::uint32_t> Recording::symbol(event::Named::Kind kind, const Interner& names, std::uint32_t of_source,
+                                        Instant at) {
+  std::vector<std::optional<std::uint32_t>>& known =
+      kind == event::Named::Kind::tenant ? tenant_symbols_ : team_symbols_;
+  if (known.size() <= of_source) known.resize(of_source + 1);
+  if (!known[of_source]) {
+    const std::string& name = names[of_source];
+    if (!stable_ && is_mask(name) && !fleet_->fleet().tenant(name))
+      return Error(
+          Errc::bad_input,
+          "the log names a " + std::string(name_of(kind)) +
+              " that the fleet file does not declare, so it is masked, with a key that is random for this run: "
+              "on a spine the same name must have the same mask every time; give the key with --salt-file FILE "
+              "(openssl rand -hex 32 > FILE), or declare the name");
+    Result<void> said;
+    known[of_source] = symbols_.symbol(kind, name, at, [&](const event::Record& named) { said = append(named); });
+    if (!said) return std::move(said).error();
+  }
+  return *known[of_source];
+}
+
+Result<void> Recording::operator()(event::Record record) {
+  const Instant at = at_of(record.event);
+  if (!known_) {
+    known_ = true;
+    if (Result<void> said = append(fleet_changed(*fleet_, files_, at)); !said) return said;
+  }
+  if (own_id(record.event) != event::EventId{}) {  // of a request
+    const Result<std::uint32_t> tenant = symbol(event::Named::Kind::tenant, *tenants_, record.tenant, at);
+    if (!tenant) return Error(tenant.error());
+    record.tenant = *tenant;
+    if (auto* const admitted = std::get_if<event::Admitted>(&record.event)) {
+      const Result<std::uint32_t> team = symbol(event::Named::Kind::team, *teams_, admitted->team, at);
+      if (!team) return Error(team.error());
+      admitted->tenant = *tenant;
+      admitted->team = *team;
+    }
+  }
+  return append(record);
+}
+
+Result<void> Recording::append(const event::Record& record) {
+  const Result<std::string> bytes = event::encode(record);
+  if (!bytes) return Error(bytes.error());
+  const event::Key key = event::key_of(record);
+  while (true) {
+    const Result<std::uint64_t> position = writer_->append(0, key, *bytes);
+    if (position) return {};
+    if (const spine::Health health = writer_->health(); !health.failure.empty() || health.full)
+      return Error(position.error());
+    std::this_thread::sleep_for(std::chrono::microseconds{200});  // the writer is behind
+  }
+}
+
+Result<Recording::Counts> Recording::close() {
+  if (Result<void> closed = writer_->close(); !closed) return std::move(closed).error();
+  return Counts{created_, exists_, conflict_, too_old_};
+}
+
+}  // namespace ace
