@@ -457,11 +457,11 @@ class Ledger(Case):
 
     def test_the_chargeback_has_the_total_of_the_report_under_every_grouping(self):
         want = self.total()
-        for by in ("", "tenant", "team,model", "hour,destination", "hour,tenant,team,model,destination,slo_class"):
+        for by in ("", "tenant", "team,model", "hour,destination", "hour,tenant,team,project,model,destination,slo_class"):
             rows = rows_of(self.ledger("chargeback", "--by", by).out)
             self.assertEqual(sum(decimal.Decimal(row["total_usd"]) for row in rows), want, by)
         self.refused("ledger", "chargeback", "trace.csv", "--fleet", "fleet.yaml", "--by", "floor",
-                     says=["--by", "expected keys of hour, tenant, team, model, destination, slo_class"])
+                     says=["--by", "expected keys of hour, tenant, team, project, model, destination, slo_class"])
 
     def test_a_focus_export_keeps_the_rules_and_the_total(self):
         want = self.total()

@@ -52,8 +52,8 @@ Result<void> run_chargeback(const ChargebackArguments& arguments, Context& conte
   const Result<Books> books = replayed(arguments.replay, context);
   if (!books) return Error(books.error());
   const Analysis& a = books->folded;
-  *context.out << chargeback_csv(chargeback(a.statement, *by, a.tenants, a.teams), *by, books->fleet->fleet, a.tenants,
-                                 a.teams);
+  const SymbolNames names(a.tenants, a.teams, a.projects);
+  *context.out << chargeback_csv(chargeback(a.statement, *by, names), *by, books->fleet->fleet, names);
   return {};
 }
 
@@ -90,8 +90,8 @@ Result<void> run_focus(const FocusArguments& arguments, Context& context) {
   focus::Checker checker(header, *version);
   std::string csv;
   focus::append_csv_header(csv, header);
-  focus::rows(books->folded.statement, p.fleet, books->folded.tenants, books->folded.teams, options,
-              [&](const focus::Cells& cells) {
+  focus::rows(books->folded.statement, p.fleet, {books->folded.tenants, books->folded.teams, books->folded.projects},
+              options, [&](const focus::Cells& cells) {
                 checker.row(cells);
                 focus::append_csv(csv, header, cells);
                 if (csv.size() < (1U << 20)) return;
@@ -223,7 +223,7 @@ void add_ledger(CLI::App& app, Context& context) {
       add(*ledger, "chargeback", "Tokens and cost by any keys, as CSV; every grouping has the same total", context,
           chargeback, run_chargeback);
   add_source(*command, chargeback->replay);
-  command->add_option("--by", chargeback->by, "keys: hour, tenant, team, model, destination, slo_class")
+  command->add_option("--by", chargeback->by, "keys: hour, tenant, team, project, model, destination, slo_class")
       ->type_name("KEYS")
       ->capture_default_str();
 

@@ -85,8 +85,8 @@ std::vector<Stage> stages_of(const ChargeTable& table, const std::vector<By>& by
 }  // namespace
 
 std::string_view name_of(By by) {
-  constexpr std::array<std::string_view, kBys> names = {"kind",  "hour",        "tenant",   "team",
-                                                        "model", "destination", "slo_class"};
+  constexpr std::array<std::string_view, kBys> names = {"kind",    "hour",  "tenant",      "team",
+                                                        "project", "model", "destination", "slo_class"};
   return names[static_cast<std::size_t>(by)];
 }
 

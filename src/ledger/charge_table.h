@@ -10,11 +10,12 @@ namespace ace {
 
 /// What a charge can be grouped by. `kind` tells usage from the rows that settle beside it and is part of every
 /// grouping, so that idle never hides in somebody's usage.
-enum class By : std::uint8_t { kind, hour, tenant, team, model, destination, slo };
-inline constexpr std::size_t kBys = 7;
+enum class By : std::uint8_t { kind, hour, tenant, team, project, model, destination, slo };
+inline constexpr std::size_t kBys = 8;
 std::string_view name_of(By by);
 
-/// What a row adds up. Token classes: `cache_write` is part of `input`, `reasoning` of `output`; amounts are nano-USD.
+/// What a row adds up. Token classes: from `cache_write` to `video_input` parts of `input`, from `reasoning` to
+/// `image_output` of `output`; amounts are nano-USD.
 /// A row's charge is charged + fixed + hosts + idle + adjusted.
 enum class Measure : std::uint8_t {
   requests,
@@ -22,7 +23,12 @@ enum class Measure : std::uint8_t {
   cached,
   output,
   cache_write,
+  audio_input,
+  image_input,
+  video_input,
   reasoning,
+  audio_output,
+  image_output,
   marginal,
   baseline,
   charged,
@@ -31,7 +37,7 @@ enum class Measure : std::uint8_t {
   idle,
   adjusted,
 };
-inline constexpr std::size_t kMeasures = 13;
+inline constexpr std::size_t kMeasures = 18;
 
 using ChargeKey = std::array<std::uint32_t, kBys>;  ///< by By; 0 = none, else 1 + what the owner of the table counts
 using ChargeSums = std::array<std::int64_t, kMeasures>;  ///< by Measure

@@ -12,6 +12,13 @@ namespace {
 constexpr std::size_t at(By by) { return static_cast<std::size_t>(by); }
 constexpr std::size_t at(Measure measure) { return static_cast<std::size_t>(measure); }
 
+constexpr std::pair<Measure, std::int64_t TokenParts::*> kParts[] = {
+    {Measure::cache_write, &TokenParts::cache_write},   {Measure::audio_input, &TokenParts::audio_input},
+    {Measure::image_input, &TokenParts::image_input},   {Measure::video_input, &TokenParts::video_input},
+    {Measure::reasoning, &TokenParts::reasoning},       {Measure::audio_output, &TokenParts::audio_output},
+    {Measure::image_output, &TokenParts::image_output},
+};
+
 /// kNone becomes 0, an index 1 + itself.
 template <class Id>
 std::uint32_t code(Id id) {
@@ -29,8 +36,10 @@ std::int64_t first_hour(const Statement& s) {
 
 ChargeKind kind_of(Adjustment::Kind kind) { return static_cast<ChargeKind>(static_cast<int>(kind) + 1); }
 
-std::string_view named(const std::optional<std::uint32_t>& symbol, const std::vector<std::string>& names) {
-  return symbol && *symbol < names.size() ? std::string_view(names[*symbol]) : std::string_view();
+/// Names of symbols, "" for none.
+template <class Name>
+std::string_view named(const std::optional<std::uint32_t>& symbol, const SymbolNames& names, Name name) {
+  return symbol ? (names.*name)(*symbol) : std::string_view();
 }
 
 }  // namespace
@@ -51,30 +60,28 @@ ChargeTable charge_table(const Statement& s) {
     sums[at(Measure::input)] = line.input;
     sums[at(Measure::cached)] = line.cached;
     sums[at(Measure::output)] = line.output;
-    sums[at(Measure::cache_write)] = line.cache_write;
-    sums[at(Measure::reasoning)] = line.reasoning;
+    for (const auto& [measure, part] : kParts) sums[at(measure)] = line.parts.*part;
     sums[at(Measure::marginal)] = line.marginal.nano;
     sums[at(Measure::baseline)] = line.baseline.nano;
     sums[at(Measure::charged)] = line.charged.nano;
     sums[at(Measure::fixed)] = line.fixed.nano;
     sums[at(Measure::hosts)] = line.hosts.nano;
     sums[at(Measure::idle)] = line.idle.nano;
-    table.add({0U, static_cast<std::uint32_t>(hour) + 1U, line.tenant + 1U, line.team + 1U, code(line.model),
-               code(line.destination), code(line.slo)},
+    table.add({0U, static_cast<std::uint32_t>(hour) + 1U, line.tenant + 1U, line.team + 1U, line.project + 1U,
+               code(line.model), code(line.destination), code(line.slo)},
               sums);
   }
   for (const Adjustment& row : s.adjustments) {
     ChargeSums sums{};
     sums[at(Measure::adjusted)] = row.amount.nano;
-    table.add({static_cast<std::uint32_t>(kind_of(row.kind)), 0U, row.tenant ? *row.tenant + 1U : 0U, 0U, 0U,
+    table.add({static_cast<std::uint32_t>(kind_of(row.kind)), 0U, row.tenant ? *row.tenant + 1U : 0U, 0U, 0U, 0U,
                code(row.destination), 0U},
               sums);
   }
   return table;
 }
 
-std::vector<ChargeLine> chargeback(const Statement& s, const std::vector<By>& by,
-                                   const std::vector<std::string>& tenants, const std::vector<std::string>& teams) {
+std::vector<ChargeLine> chargeback(const Statement& s, const std::vector<By>& by, const SymbolNames& names) {
   std::vector<ChargeLine> lines;
   Usd total{};
   const std::int64_t first = first_hour(s);
@@ -86,6 +93,7 @@ std::vector<ChargeLine> chargeback(const Statement& s, const std::vector<By>& by
     if (key(By::hour) != 0) line.hour = first + key(By::hour) - 1;
     if (key(By::tenant) != 0) line.tenant = key(By::tenant) - 1;
     if (key(By::team) != 0) line.team = key(By::team) - 1;
+    if (key(By::project) != 0) line.project = key(By::project) - 1;
     line.model = decode<ModelId>(key(By::model));
     line.destination = decode<DestinationId>(key(By::destination));
     line.slo = decode<SloId>(key(By::slo));
@@ -93,8 +101,7 @@ std::vector<ChargeLine> chargeback(const Statement& s, const std::vector<By>& by
     line.input = sum(Measure::input);
     line.cached = sum(Measure::cached);
     line.output = sum(Measure::output);
-    line.cache_write = sum(Measure::cache_write);
-    line.reasoning = sum(Measure::reasoning);
+    for (const auto& [measure, part] : kParts) line.parts.*part = sum(measure);
     line.marginal = Usd{sum(Measure::marginal)};
     line.baseline = Usd{sum(Measure::baseline)};
     line.charged = Usd{sum(Measure::charged)};
@@ -107,8 +114,9 @@ std::vector<ChargeLine> chargeback(const Statement& s, const std::vector<By>& by
   }
   ACE_CHECK(total == s.c4 + s.fixed, "a chargeback charges the actual cost under every grouping");
   const auto place = [&](const ChargeLine& l) {
-    return std::tuple(l.kind, l.hour, l.tenant.has_value(), named(l.tenant, tenants), l.team.has_value(),
-                      named(l.team, teams), l.model, l.destination, l.slo);
+    return std::tuple(l.kind, l.hour, l.tenant.has_value(), named(l.tenant, names, &SymbolNames::tenant),
+                      l.team.has_value(), named(l.team, names, &SymbolNames::team), l.project.has_value(),
+                      named(l.project, names, &SymbolNames::project), l.model, l.destination, l.slo);
   };
   std::stable_sort(lines.begin(), lines.end(),
                    [&](const ChargeLine& a, const ChargeLine& b) { return place(a) < place(b); });

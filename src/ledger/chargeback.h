@@ -17,17 +17,17 @@ enum class ChargeKind : std::uint8_t { usage, reserved_idle, shared_idle, unassi
 std::string_view name_of(ChargeKind kind);
 
 /// One row of a chargeback. What it is not grouped by, and what a row beside usage does not have, is none: idle belongs
-/// to a window and a destination, so it has no hour, team or model.
+/// to a window and a destination, so it has no hour, team, project or model.
 struct ChargeLine {
   ChargeKind kind = ChargeKind::usage;
-  std::optional<std::int64_t> hour;           ///< of admission, since the epoch
-  std::optional<std::uint32_t> tenant, team;  ///< symbols
-  ModelId model;                              ///< used
+  std::optional<std::int64_t> hour;                    ///< of admission, since the epoch
+  std::optional<std::uint32_t> tenant, team, project;  ///< symbols
+  ModelId model;                                       ///< used
   DestinationId destination;
   SloId slo;
   std::int64_t requests = 0;
   std::int64_t input = 0, cached = 0, output = 0;  ///< tokens; input is the uncached prompt
-  std::int64_t cache_write = 0, reasoning = 0;     ///< of input, of output
+  TokenParts parts;                                ///< of input and output
   Usd marginal{}, baseline{};                      ///< C4 and C0
   Usd charged{};                                   ///< marginal cost under the settlement policy
   Usd fixed{}, hosts{}, idle{};                    ///< shares of fixed cost in use, of ACE's hosts, of idle
@@ -43,17 +43,16 @@ ChargeTable charge_table(const Statement& statement);
 ///
 ///   sum of total() over all rows = C4 + F, to the nano-dollar, under every grouping
 ///
-/// Rows come in order of kind, hour, tenant, team, model, destination, SLO class; tenants and teams by name, what
-/// has no model or destination last. @param tenants, teams names by symbol
-std::vector<ChargeLine> chargeback(const Statement& statement, const std::vector<By>& by,
-                                   const std::vector<std::string>& tenants, const std::vector<std::string>& teams);
+/// Rows come in order of kind, hour, tenant, team, project, model, destination, SLO class; the first three of these by
+/// name, what has no model or destination last.
+std::vector<ChargeLine> chargeback(const Statement& statement, const std::vector<By>& by, const SymbolNames& names);
 
 /// "tenant,team,model". @return bad_input naming the keys there are
 Result<std::vector<By>> grouping_from(std::string_view names);
 
 /// Header and lines as CSV: kind, the keys of the grouping, then figures with their unit in the name; tokens by class
-/// are disjoint here. @param tenants, teams names by symbol
+/// are disjoint here, and together all tokens.
 std::string chargeback_csv(const std::vector<ChargeLine>& lines, const std::vector<By>& by, const Fleet& fleet,
-                           const std::vector<std::string>& tenants, const std::vector<std::string>& teams);
+                           const SymbolNames& names);
 
 }  // namespace ace

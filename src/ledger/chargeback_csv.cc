@@ -30,7 +30,7 @@ Result<std::vector<By>> grouping_from(std::string_view names) {
 }
 
 std::string chargeback_csv(const std::vector<ChargeLine>& lines, const std::vector<By>& by, const Fleet& fleet,
-                           const std::vector<std::string>& tenants, const std::vector<std::string>& teams) {
+                           const SymbolNames& names) {
   const auto key = [&](const ChargeLine& line, By one) -> std::string {
     switch (one) {
       case By::kind:
@@ -38,9 +38,11 @@ std::string chargeback_csv(const std::vector<ChargeLine>& lines, const std::vect
       case By::hour:
         return line.hour ? to_rfc3339(instant(*line.hour * nanos(kHour))) : "";
       case By::tenant:
-        return line.tenant ? csv_text(tenants[*line.tenant]) : "";
+        return line.tenant ? csv_text(names.tenant(*line.tenant)) : "";
       case By::team:
-        return line.team ? csv_text(teams[*line.team]) : "";
+        return line.team ? csv_text(names.team(*line.team)) : "";
+      case By::project:
+        return line.project ? csv_text(names.project(*line.project)) : "";
       case By::model:
         return line.model.valid() ? csv_text(fleet.models[line.model.value].name) : "";
       case By::destination:
@@ -53,13 +55,16 @@ std::string chargeback_csv(const std::vector<ChargeLine>& lines, const std::vect
   std::string out = "kind";
   for (const By one : by) out += "," + std::string(name_of(one));
   out +=
-      ",requests,input_tokens,cached_tokens,cache_write_tokens,output_tokens,reasoning_tokens,baseline_usd,"
+      ",requests,input_tokens,cached_tokens,cache_write_tokens,audio_input_tokens,image_input_tokens,"
+      "video_input_tokens,output_tokens,reasoning_tokens,audio_output_tokens,image_output_tokens,baseline_usd,"
       "marginal_usd,charged_usd,fixed_usd,hosts_usd,idle_usd,adjusted_usd,total_usd\n";
   for (const ChargeLine& line : lines) {
     out += key(line, By::kind);
     for (const By one : by) out += "," + key(line, one);
-    out += fmt::format(",{},{},{},{},{},{}", line.requests, line.input - line.cache_write, line.cached,
-                       line.cache_write, line.output - line.reasoning, line.reasoning);
+    const TokenParts& p = line.parts;
+    out += fmt::format(",{},{},{},{},{},{},{},{},{},{},{}", line.requests, line.input - p.of_input(), line.cached,
+                       p.cache_write, p.audio_input, p.image_input, p.video_input, line.output - p.of_output(),
+                       p.reasoning, p.audio_output, p.image_output);
     for (const Usd amount :
          {line.baseline, line.marginal, line.charged, line.fixed, line.hosts, line.idle, line.adjusted, line.total()})
       out += "," + to_decimal(amount);

@@ -69,23 +69,16 @@ void Settler::prune(Market& market) {
                                 only.uplift_ppm == market.standard->uplift_ppm && !only_for_deferrable(only.service);
 }
 
-Settler::Settler(const Snapshot& snapshot) : snapshot_(&snapshot), models_(snapshot.fleet().models.size()) {
+Settler::Settler(const Snapshot& snapshot)
+    : snapshot_(&snapshot), data_classes_(snapshot.fleet()), models_(snapshot.fleet().models.size()) {
   const Fleet& fleet = snapshot.fleet();
-  std::vector<std::string_view> classes = {""};
-  data_class_.push_back(0);
-  for (const Tenant& tenant : fleet.tenants) {
-    auto at = std::find(classes.begin(), classes.end(), tenant.data_class);
-    if (at == classes.end()) at = classes.insert(at, tenant.data_class);
-    data_class_.push_back(static_cast<std::uint32_t>(at - classes.begin()));
-  }
-  data_classes_ = classes.size();
-  markets_.resize((fleet.compliance.size() + 1) * data_classes_ * models_);
+  markets_.resize((fleet.compliance.size() + 1) * data_classes_.size() * models_);
   for (std::size_t rule = 0; rule <= fleet.compliance.size(); ++rule)
-    for (std::size_t data = 0; data < data_classes_; ++data) {
-      Market* const row = &markets_[(rule * data_classes_ + data) * models_];
+    for (std::size_t data = 0; data < data_classes_.size(); ++data) {
+      Market* const row = &markets_[(rule * data_classes_.size() + data) * models_];
       const ComplianceId id = rule == 0 ? ComplianceId{} : ComplianceId{static_cast<std::uint32_t>(rule - 1)};
       const auto may = [&](DestinationId destination) {
-        return snapshot.compliance(id, classes[data], destination) == Exclusion::none;
+        return snapshot.compliance(id, data_classes_[data], destination) == Exclusion::none;
       };
       for (std::size_t m = 0; m < models_; ++m) {
         const std::optional<Baseline>& baseline = fleet.models[m].baseline;
@@ -130,8 +123,7 @@ bool Settler::deferrable(const event::Admitted& admitted) const {
 
 const Settler::Market& Settler::market(const event::Admitted& admitted, ModelId model) const {
   const std::size_t rule = admitted.compliance.valid() ? admitted.compliance.value + 1U : 0;
-  const std::size_t tenant = admitted.declared_tenant.valid() ? admitted.declared_tenant.value + 1U : 0;
-  return markets_[(rule * data_classes_ + data_class_[tenant]) * models_ + model.value];
+  return markets_[(rule * data_classes_.size() + data_classes_.of(admitted.declared_tenant)) * models_ + model.value];
 }
 
 Result<Usd> Settler::price(const Quote& quote, const Usage& usage, bool deferrable) {

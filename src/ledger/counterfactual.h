@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/money.h"
+#include "ledger/data_classes.h"
 #include "spine/spine.h"
 
 namespace ace {
@@ -150,8 +151,8 @@ class Settler {
   [[nodiscard]] const Equivalent* pair(ModelId requested, ModelId used) const;
 
   const Snapshot* snapshot_;
-  std::vector<std::uint32_t> data_class_;  ///< by tenant + 1
-  std::size_t data_classes_ = 1, models_ = 0;
+  DataClasses data_classes_;
+  std::size_t models_ = 0;
   std::vector<Market> markets_;  ///< [rule + 1][data class][model]
   std::vector<Weights> weights_;
 };

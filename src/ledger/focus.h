@@ -102,9 +102,8 @@ struct Export {
 std::vector<std::string> header(Version version);
 /// The statement as rows, one after the other into a buffer that is used again.
 ///   sum of BilledCost = sum of EffectiveCost = C4 + F, to the nano-dollar
-/// @param tenants, teams names by symbol
-void rows(const Statement& statement, const Fleet& fleet, const std::vector<std::string>& tenants,
-          const std::vector<std::string>& teams, const Export& options, const std::function<void(const Cells&)>& row);
+void rows(const Statement& statement, const Fleet& fleet, const SymbolNames& names, const Export& options,
+          const std::function<void(const Cells&)>& row);
 
 /// Appends a line of CSV, ending in LF. Null is an empty field; text is quoted where RFC 4180 asks for it and made
 /// harmless where a spreadsheet would run it (csv_text()); numbers and dates stand as they are.

@@ -58,8 +58,9 @@ constexpr std::string_view kColumnsWritten[] = {
 constexpr std::string_view kAllocation[] = {"AllocatedMethodDetails", "AllocatedMethodId", "AllocatedResourceId",
                                             "AllocatedResourceName", "AllocatedTags"};
 constexpr std::string_view kOwn[] = {
-    "x_Component",        "x_Team",         "x_Model",           "x_Requests",     "x_InputTokens", "x_CachedTokens",
-    "x_CacheWriteTokens", "x_OutputTokens", "x_ReasoningTokens", "x_MarginalCost", "x_BaselineCost"};
+    "x_Component",   "x_Team",         "x_Project",          "x_Model",        "x_Requests",
+    "x_InputTokens", "x_CachedTokens", "x_CacheWriteTokens", "x_OutputTokens", "x_ReasoningTokens",
+    "x_AudioTokens", "x_ImageTokens",  "x_VideoTokens",      "x_MarginalCost", "x_BaselineCost"};
 
 std::string json_text(std::string_view text) {
   std::string out = "\"";
@@ -90,12 +91,12 @@ Instant month(Instant t, int after) {
 
 class Writer {
  public:
-  Writer(const Statement& s, const Fleet& fleet, const std::vector<std::string>& tenants,
-         const std::vector<std::string>& teams, const Export& options, const std::function<void(const Cells&)>& sink)
-      : s_(s), fleet_(fleet), tenants_(tenants), teams_(teams), options_(options), sink_(sink) {
-    const std::vector<std::string> names = header(options.version);
-    for (std::size_t i = 0; i < names.size(); ++i) position_.emplace(names[i], i);
-    cells_.resize(names.size());
+  Writer(const Statement& s, const Fleet& fleet, const SymbolNames& names, const Export& options,
+         const std::function<void(const Cells&)>& sink)
+      : s_(s), fleet_(fleet), names_(names), options_(options), sink_(sink) {
+    const std::vector<std::string> columns = header(options.version);
+    for (std::size_t i = 0; i < columns.size(); ++i) position_.emplace(columns[i], i);
+    cells_.resize(columns.size());
     for (const FixedLine& line : s.fixed_lines) {
       if (!line.destination.valid()) continue;
       Fixed& fixed = fixed_[line.destination];
@@ -109,7 +110,7 @@ class Writer {
     for (const auto& [destination, fixed] : fixed_)
       if (fixed.commitment) purchase(destination, fixed.amount);
     for (const ChargeLine& line :
-         chargeback(s_, {By::hour, By::tenant, By::team, By::model, By::destination}, tenants_, teams_))
+         chargeback(s_, {By::hour, By::tenant, By::team, By::project, By::model, By::destination}, names_))
       line.kind == ChargeKind::usage ? usage(line) : beside(line);  // usage comes first, so `left` is known by then
   }
 
@@ -159,16 +160,19 @@ class Writer {
       set("RegionId", d.region);
       set("RegionName", d.region);
     }
-    const std::string tenant = line.tenant ? tenants_[*line.tenant] : "";
-    const std::string team = line.team ? teams_[*line.team] : "";
+    const std::string tenant = line.tenant ? std::string(names_.tenant(*line.tenant)) : "";
+    const std::string team = line.team ? std::string(names_.team(*line.team)) : "";
+    const std::string project = line.project ? std::string(names_.project(*line.project)) : "";
     const std::string model = line.model.valid() ? fleet_.models[line.model.value].name : "";
     set("SubAccountId", tenant);
     set("SubAccountName", tenant);
     set("x_Team", team);
+    set("x_Project", project);
     set("x_Model", model);
     tags_.clear();
     if (!model.empty()) tags_ = "\"ace/model\":" + json_text(model);
     if (!team.empty()) tags_ += (tags_.empty() ? "" : ",") + ("\"ace/team\":" + json_text(team));
+    if (!project.empty()) tags_ += (tags_.empty() ? "" : ",") + ("\"ace/project\":" + json_text(project));
     if (!tags_.empty()) tags_ = "{" + tags_ + "}";
     set("Tags", tags_);
     consumer_ = tenant.empty() ? "unassigned" : tenant;
@@ -259,9 +263,12 @@ class Writer {
     set("x_Requests", std::to_string(line.requests));
     set("x_InputTokens", std::to_string(line.input));
     set("x_CachedTokens", std::to_string(line.cached));
-    set("x_CacheWriteTokens", std::to_string(line.cache_write));
+    set("x_CacheWriteTokens", std::to_string(line.parts.cache_write));
     set("x_OutputTokens", std::to_string(line.output));
-    set("x_ReasoningTokens", std::to_string(line.reasoning));
+    set("x_ReasoningTokens", std::to_string(line.parts.reasoning));
+    set("x_AudioTokens", std::to_string(line.parts.audio_input + line.parts.audio_output));
+    set("x_ImageTokens", std::to_string(line.parts.image_input + line.parts.image_output));
+    set("x_VideoTokens", std::to_string(line.parts.video_input));
     set("x_MarginalCost", to_decimal(line.marginal));
     set("x_BaselineCost", to_decimal(line.baseline));
     if (line.destination.valid() && options_.settlement != SettlementPolicy::as_dispatched)
@@ -326,8 +333,7 @@ class Writer {
 
   const Statement& s_;
   const Fleet& fleet_;
-  const std::vector<std::string>& tenants_;
-  const std::vector<std::string>& teams_;
+  const SymbolNames& names_;
   const Export& options_;
   const std::function<void(const Cells&)>& sink_;
   std::map<std::string, std::size_t, std::less<>> position_;
@@ -346,9 +352,9 @@ std::vector<std::string> header(Version version) {
   return names;
 }
 
-void rows(const Statement& statement, const Fleet& fleet, const std::vector<std::string>& tenants,
-          const std::vector<std::string>& teams, const Export& options, const std::function<void(const Cells&)>& row) {
-  Writer(statement, fleet, tenants, teams, options, row).write();
+void rows(const Statement& statement, const Fleet& fleet, const SymbolNames& names, const Export& options,
+          const std::function<void(const Cells&)>& row) {
+  Writer(statement, fleet, names, options, row).write();
 }
 
 void append_csv(std::string& out, const std::vector<std::string>& header, const Cells& cells) {

@@ -17,7 +17,7 @@ const std::vector<std::string> kTeams = {"=cmd|' /C calc'!A0", "ads \"and\" more
 
 std::vector<Cells> rows_of(const Statement& s, const World& w, const Export& options) {
   std::vector<Cells> all;
-  rows(s, *w.fleet, names(), kTeams, options, [&](const Cells& cells) { all.push_back(cells); });
+  rows(s, *w.fleet, {names(), kTeams}, options, [&](const Cells& cells) { all.push_back(cells); });
   return all;
 }
 
@@ -50,9 +50,8 @@ Statement any_statement(const World& w, Rng& rng, const Export& options) {
                                                   {kRent, Kind::rental},
                                                   {{}, Kind::hosts}};
   for (const auto& [destination, kind] : kinds)
-    ledger.add(event::FixedCost{kind, destination, {}, {}, 1, {rng.between(1, 9'999'999'999)}});
-  for (std::uint32_t d = 0; d < 5; ++d)
-    if (rng.chance(0.8)) ledger.utilization({d}, rng.uniform());
+    ledger.add(
+        event::FixedCost{kind, destination, {}, {}, 1, {rng.between(1, 9'999'999'999)}, rng.between(-1, 1'000'000)});
   return ledger.close(names());
 }
 
@@ -93,8 +92,7 @@ TEST(Focus, a_commitment_is_billed_once_and_effective_where_it_is_used) {
   options.idle = IdlePolicy::keep_idle;
   Ledger ledger(w.snapshot, options);
   ledger.add(Events(w, kPtu, kSmall).at(490'000).settled());
-  ledger.add(event::FixedCost{event::FixedCost::Kind::commitment, kPtu, {}, {}, 1, micro(1000)});
-  ledger.utilization(kPtu, 0.25);
+  ledger.add(event::FixedCost{event::FixedCost::Kind::commitment, kPtu, {}, {}, 1, micro(1000), 250'000});
   Export focus;
   focus.idle = IdlePolicy::keep_idle;
   const std::vector<Cells> all = rows_of(ledger.close(names()), w, focus);
@@ -199,8 +197,7 @@ TEST(FocusChecker, finds_each_broken_rule) {
   const World w;
   Ledger ledger(w.snapshot, {});
   ledger.add(Events(w, kPtu, kSmall).at(490'000).settled());
-  ledger.add(event::FixedCost{event::FixedCost::Kind::commitment, kPtu, {}, {}, 1, micro(1000)});
-  ledger.utilization(kPtu, 1.0);
+  ledger.add(event::FixedCost{event::FixedCost::Kind::commitment, kPtu, {}, {}, 1, micro(1000), 1'000'000});
   const std::vector<Cells> good = rows_of(ledger.close(names()), w, {});
   ASSERT_EQ(good.size(), 3U);  // purchase, usage, used capacity
   ASSERT_TRUE(checked(header(Version::v1_2), good, Version::v1_2).empty());

@@ -1,5 +1,5 @@
 #pragma once
-/// The running accounts of a Ledger: sums that commute, so that neither order nor division of the stream shows.
+/// The running accounts of a ledger: sums that commute, so that neither order nor division of the stream shows.
 #include <array>
 #include <cstdint>
 #include <map>
@@ -49,7 +49,7 @@ struct Slot {
 /// Accounts of the chargeback.
 struct UsageKey {
   std::int64_t hour = 0;
-  std::uint32_t tenant = 0, team = 0;
+  std::uint32_t tenant = 0, team = 0, project = 0;
   ModelId model;
   DestinationId destination;
   SloId slo;
@@ -57,13 +57,13 @@ struct UsageKey {
   [[nodiscard]] std::uint64_t hash() const {
     return mix(mix(mix(static_cast<std::uint64_t>(hour), std::uint64_t{tenant} << 32 | team),
                    std::uint64_t{model.value} << 32 | destination.value),
-               slo.value);
+               std::uint64_t{project} << 32 | slo.value);
   }
 };
 struct Used {
   std::uint64_t requests = 0;
   std::int64_t input = 0, cached = 0, output = 0;
-  std::int64_t cache_write = 0, reasoning = 0;  ///< of input, of output
+  TokenParts parts;  ///< of input and output
   Usd marginal{}, baseline{};
   Used& operator+=(const Used& o);
 };
@@ -73,6 +73,17 @@ struct MinuteKey {
   std::int64_t minute = 0;
   friend bool operator==(const MinuteKey&, const MinuteKey&) = default;
   [[nodiscard]] std::uint64_t hash() const { return mix(static_cast<std::uint64_t>(minute), 0); }
+};
+
+/// Fixed cost, and the part of it that was in use.
+struct Fixed {
+  Usd amount{}, used{};
+  Fixed& operator+=(const Fixed& o) {
+    amount += o.amount;
+    used += o.used;
+    return *this;
+  }
+  friend bool operator==(const Fixed&, const Fixed&) = default;
 };
 
 /// What needs no key.
@@ -90,23 +101,51 @@ struct Totals {
   Totals& operator+=(const Totals& o);
 };
 
+/// Numbers of one set of accounts as those of another, by number; empty = the same.
+struct Renaming {
+  std::vector<std::uint32_t> tenants, teams, projects, models, destinations, slo_classes;
+};
+
+/// All accounts of requests and fixed cost under one fleet.
+struct Accounts {
+  Table<SlotKey, Slot> slots;
+  Table<UsageKey, Used> usage;
+  Table<MinuteKey, std::int64_t> minutes;
+  Totals totals;
+  std::map<std::pair<DestinationId, event::FixedCost::Kind>, Fixed> fixed;
+
+  /// @param sign +1 books, -1 takes back @param settler of the fleet that the request's indices are of
+  Ledger::Receipt book(const Settler& settler, const Ledger::Options& options, const Settled& request, int sign);
+  void book(const event::FixedCost& cost, int sign = 1);
+  void compare(const Ledger::Receipt& receipt, Usd other_baseline, int sign = 1);
+  /// Takes over what another fleet's accounts hold, under our numbers.
+  void merge(const Accounts& other, const Renaming& names = {});
+};
+
+/// What closing measures by: the yardstick of each model, the promise of each class.
+struct Measures {
+  std::vector<Settler::Weights> weights;  ///< by model
+  std::vector<SloClass> slo_classes;
+  SloId default_slo;
+  [[nodiscard]] const SloClass& slo(SloId id) const { return slo_classes[id.valid() ? id.value : default_slo.value]; }
+};
+Measures measures_of(const Settler& settler);
+
+/// Judges the gates, allocates fixed cost, settles. @param names of tenants, which order the lines; teams and projects
+/// go by name where there are names, else by symbol
+Statement close(const Accounts& accounts, const Bookings& bookings, const Measures& measures,
+                const Ledger::Options& options, const SymbolNames& names);
+
 }  // namespace ace::fold
 
 namespace ace {
 
 struct Ledger::State {
   State(const Snapshot& fleet, const Options& chosen) : settler(fleet), options(chosen) {}
-  /// @param sign +1 books, -1 takes back
-  Receipt book(const Settled& request, int sign);
 
   Settler settler;
   Options options;
-  Table<fold::SlotKey, fold::Slot> slots;
-  Table<fold::UsageKey, fold::Used> usage;
-  Table<fold::MinuteKey, std::int64_t> minutes;
-  fold::Totals totals;
-  std::map<std::pair<DestinationId, event::FixedCost::Kind>, Usd> fixed;
-  std::map<DestinationId, std::int64_t> used_ppm;
+  fold::Accounts accounts;
   Bookings bookings;
 };
 

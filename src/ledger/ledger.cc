@@ -33,8 +33,7 @@ Used& Used::operator+=(const Used& o) {
   input += o.input;
   cached += o.cached;
   output += o.output;
-  cache_write += o.cache_write;
-  reasoning += o.reasoning;
+  parts += o.parts;
   marginal += o.marginal;
   baseline += o.baseline;
   return *this;
@@ -79,6 +78,7 @@ class Entry {
   explicit Entry(int sign) : sign_(sign) {}
   void operator()(Usd& account, Usd amount) const { sign_ > 0 ? account += amount : account -= amount; }
   void operator()(Levers& account, const Levers& amount) const { sign_ > 0 ? account += amount : account -= amount; }
+  void operator()(TokenParts& account, const TokenParts& part) const { sign_ > 0 ? account += part : account -= part; }
   void operator()(std::int64_t& account, std::int64_t count) const { account += sign_ * count; }
   void operator()(std::uint64_t& account, bool counts = true) const {
     if (counts) account += static_cast<std::uint64_t>(std::int64_t{sign_});  // modulo 2^64: -1 takes one back
@@ -102,7 +102,8 @@ constexpr std::size_t index(Reason reason) { return static_cast<std::size_t>(rea
 
 }  // namespace
 
-Ledger::Receipt Ledger::State::book(const Settled& given, int sign) {
+Ledger::Receipt fold::Accounts::book(const Settler& settler, const Ledger::Options& options, const Settled& given,
+                                     int sign) {
   Settled rebased;
   const Settled* request = &given;
   if (options.baseline == BaselineKind::all_payg_uncached) {
@@ -118,7 +119,7 @@ Ledger::Receipt Ledger::State::book(const Settled& given, int sign) {
   const Usd c0 = s.chain.c[0], c4 = s.chain.c[4];
   const Allowance allowance = allow(s, options.gates);
 
-  Receipt receipt;
+  Ledger::Receipt receipt;
   receipt.slot = slots.number_of({hour_of(admitted.at), admitted.tenant, admitted.requested, admitted.slo});
   receipt.answered = answered;
   receipt.excluded = given.excluded != Reason::none;
@@ -157,7 +158,7 @@ Ledger::Receipt Ledger::State::book(const Settled& given, int sign) {
   const Usage& tokens = completed.usage;
   const Tokens prompt = answered ? tokens.prompt() : Tokens{}, completion = answered ? tokens.completion() : Tokens{};
   const std::int64_t cached = answered ? tokens[Unit::cached_input] : 0;
-  fold::UsageKey key{hour_of(admitted.at), admitted.tenant, admitted.team, s.used, {}, admitted.slo};
+  fold::UsageKey key{hour_of(admitted.at), admitted.tenant, admitted.team, admitted.project, s.used, {}, admitted.slo};
   if (const OfferId billed = s.billed_offer(); answered && billed.valid())
     key.destination = settler.snapshot()[billed].destination;
   fold::Used& used = usage[key];
@@ -165,10 +166,7 @@ Ledger::Receipt Ledger::State::book(const Settled& given, int sign) {
   enter(used.input, prompt.value - cached);
   enter(used.cached, cached);
   enter(used.output, completion.value);
-  if (answered) {
-    enter(used.cache_write, tokens[Unit::cache_write] + tokens[Unit::cache_write_1h]);
-    enter(used.reasoning, tokens[Unit::reasoning]);
-  }
+  if (answered) enter(used.parts, parts_of(tokens));
   enter(used.marginal, c4);
   enter(used.baseline, c0);
 
@@ -213,14 +211,57 @@ Ledger::Receipt Ledger::State::book(const Settled& given, int sign) {
   return receipt;
 }
 
-void Ledger::compare(const Receipt& r, Usd other_baseline) {
+void fold::Accounts::compare(const Ledger::Receipt& r, Usd other_baseline, int sign) {
   const Usd paid = !r.answered ? Usd{} : r.excluded ? r.actual : other_baseline;
   Allowance allowance;
   allowance.reason = r.reason;
   allowance.withheld_lever = r.withheld_lever;
   const Usd saving = paid - r.actual;
-  Entry(1)(state_->slots.at(r.slot).other, r.answered && !r.excluded ? paid : Usd{}, saving,
-           allow_amount(saving, allowance));
+  const Entry enter(sign);
+  enter(slots.at(r.slot).other, r.answered && !r.excluded ? paid : Usd{}, saving, allow_amount(saving, allowance));
+}
+
+void fold::Accounts::book(const event::FixedCost& cost, int sign) {
+  // Of capacity whose use nobody states all is idle; ACE's own hosts serve everybody.
+  const std::int64_t ppm = !cost.destination.valid() ? 1'000'000 : std::max<std::int64_t>(cost.used_ppm, 0);
+  ACE_CHECK(ppm <= 1'000'000, "no more than the whole of a capacity is used");
+  const Usd used{static_cast<std::int64_t>(divide_half_away(int128{cost.amount.nano} * ppm, 1'000'000))};
+  const Entry enter(sign);
+  fold::Fixed& account = fixed[{cost.destination, cost.kind}];
+  enter(account.amount, cost.amount);
+  enter(account.used, used);
+}
+
+namespace {
+
+std::uint32_t renamed(const std::vector<std::uint32_t>& to, std::uint32_t symbol) {
+  return to.empty() ? symbol : to[symbol];
+}
+template <class Tag>
+Index<Tag> renamed(const std::vector<std::uint32_t>& to, Index<Tag> id) {
+  return to.empty() || !id.valid() ? id : Index<Tag>{to[id.value]};
+}
+
+}  // namespace
+
+void fold::Accounts::merge(const Accounts& other, const Renaming& to) {
+  for (const auto& [key, slot] : other.slots.entries())
+    slots[{key.hour, renamed(to.tenants, key.tenant), renamed(to.models, key.model),
+           renamed(to.slo_classes, key.slo)}] += slot;
+  for (const auto& [key, used] : other.usage.entries())
+    usage[{key.hour, renamed(to.tenants, key.tenant), renamed(to.teams, key.team), renamed(to.projects, key.project),
+           renamed(to.models, key.model), renamed(to.destinations, key.destination),
+           renamed(to.slo_classes, key.slo)}] += used;
+  minutes.merge(other.minutes);
+  totals += other.totals;
+  for (const auto& [key, amount] : other.fixed) fixed[{renamed(to.destinations, key.first), key.second}] += amount;
+}
+
+fold::Measures fold::measures_of(const Settler& settler) {
+  const Fleet& fleet = settler.snapshot().fleet();
+  Measures measures{{}, fleet.slo_classes, fleet.default_slo};
+  for (std::uint32_t m = 0; m < fleet.models.size(); ++m) measures.weights.push_back(settler.weights(ModelId{m}));
+  return measures;
 }
 
 Ledger::Ledger(const Snapshot& fleet, const Options& options) : state_(std::make_unique<State>(fleet, options)) {
@@ -233,38 +274,29 @@ Ledger::~Ledger() = default;
 Ledger::Ledger(Ledger&&) noexcept = default;
 Ledger& Ledger::operator=(Ledger&&) noexcept = default;
 
-Ledger::Receipt Ledger::add(const Settled& request) { return state_->book(request, 1); }
+Ledger::Receipt Ledger::add(const Settled& request) {
+  return state_->accounts.book(state_->settler, state_->options, request, 1);
+}
+
+void Ledger::compare(const Receipt& receipt, Usd other_baseline) { state_->accounts.compare(receipt, other_baseline); }
 
 void Ledger::compensate(const Settled& booked, const Settled& right) {
   ACE_CHECK(booked.admitted.id == right.admitted.id, "a compensating entry is about the request it corrects");
-  state_->book(booked, -1);
-  state_->book(right, 1);
+  state_->accounts.book(state_->settler, state_->options, booked, -1);
+  state_->accounts.book(state_->settler, state_->options, right, 1);
 }
 
-void Ledger::add(const event::FixedCost& cost) { state_->fixed[{cost.destination, cost.kind}] += cost.amount; }
+void Ledger::add(const event::FixedCost& cost) { state_->accounts.book(cost); }
 
 Result<void> Ledger::add(const event::GpuBooking& booking) { return state_->bookings.add(booking); }
 
-void Ledger::utilization(DestinationId destination, double used_share) {
-  // A measured share of capacity: to whole parts per million before it splits an amount.
-  const double bounded = used_share > 0.0 ? std::min(used_share, 1.0) : 0.0;
-  std::int64_t& ppm = state_->used_ppm[destination];
-  ppm = std::max(ppm, static_cast<std::int64_t>(bounded * 1e6 + 0.5));
+void Ledger::merge(const Ledger& other) {
+  state_->accounts.merge(other.state_->accounts);
+  ACE_CHECK(state_->bookings.merge(other.state_->bookings).has_value(), "a GPU-millisecond is booked in two ledgers");
 }
 
-void Ledger::merge(const Ledger& other) {
-  State& ours = *state_;
-  const State& theirs = *other.state_;
-  ours.slots.merge(theirs.slots);
-  ours.usage.merge(theirs.usage);
-  ours.minutes.merge(theirs.minutes);
-  ours.totals += theirs.totals;
-  for (const auto& [key, amount] : theirs.fixed) ours.fixed[key] += amount;
-  for (const auto& [destination, ppm] : theirs.used_ppm) {
-    std::int64_t& share = ours.used_ppm[destination];
-    share = std::max(share, ppm);
-  }
-  ACE_CHECK(ours.bookings.merge(theirs.bookings).has_value(), "a GPU-millisecond is booked in two ledgers");
+Statement Ledger::close(const SymbolNames& names) const {
+  return fold::close(state_->accounts, state_->bookings, fold::measures_of(state_->settler), state_->options, names);
 }
 
 }  // namespace ace

@@ -63,16 +63,12 @@ class Ledger {
   void add(const event::FixedCost& cost);
   /// @return conflict if a millisecond of the device is booked already.
   Result<void> add(const event::GpuBooking& booking);
-  /// Share of a destination's offered capacity (token-seconds) that was used, for the split of fixed cost into used and
-  /// idle. Stated twice, the larger holds; never stated, the destination counts as idle, ACE's own hosts as used.
-  /// @param used_share in [0, 1]
-  void utilization(DestinationId destination, double used_share);
   /// Takes over another ledger's fold; the result does not depend on how requests were divided. Both must have the same
   /// fleet and options, and no GPU-millisecond in common.
   void merge(const Ledger& other);
-  /// Judges the gates, allocates fixed cost, settles. Names of tenants order the lines.
-  /// @param tenant_names by symbol; every tenant that was booked has one
-  [[nodiscard]] Statement close(const std::vector<std::string>& tenant_names) const;
+  /// Judges the gates, allocates fixed cost, settles. Names order the lines.
+  /// @param names every tenant that was booked has one
+  [[nodiscard]] Statement close(const SymbolNames& names) const;
 
  private:
   struct State;

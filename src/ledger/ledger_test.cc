@@ -60,13 +60,11 @@ TEST(Ledger, does_not_depend_on_how_the_stream_was_divided) {
       }
     }
     for (std::uint32_t d = 0; d < 5; ++d) {
-      const event::FixedCost cost{event::FixedCost::Kind::rental, {d}, {}, {}, 1, {rng.between(0, 999'999)}};
+      const event::FixedCost cost{event::FixedCost::Kind::rental, {d}, {}, {}, 1, {rng.between(0, 999'999)},
+                                  rng.between(-1, 1'000'000)};
       const event::GpuBooking booking{event::GpuBooking::Use::served, "gpu" + std::to_string(d), 0, 10};
-      const double used = rng.uniform();
       whole.add(cost);
       part().add(cost);
-      whole.utilization({d}, used);
-      part().utilization({d}, used);
       ASSERT_TRUE(whole.add(booking));
       ASSERT_TRUE(part().add(booking));
     }

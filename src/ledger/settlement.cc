@@ -8,11 +8,19 @@ namespace {
 
 constexpr std::int64_t kWhole = 1'000'000;  ///< parts per million
 
+/// What of a fixed cost was in use, in parts per million.
+std::int64_t share_used(const fold::Fixed& fixed) {
+  if (fixed.amount == Usd{}) return 0;
+  const int128 sign = fixed.amount < Usd{} ? -1 : 1;
+  const int128 ppm = divide_half_away(sign * fixed.used.nano * kWhole, sign * fixed.amount.nano);
+  return static_cast<std::int64_t>(std::clamp<int128>(ppm, 0, kWhole));
+}
+
 class Settlement {
  public:
   Settlement(const CostBooks& books, Statement& statement) : books_(books), s_(statement) {
     for (const UsageLine& line : s_.usage) {
-      const Settler::Weights w = books_.settler.weights(line.model);
+      const Settler::Weights w = books_.measures.weights[line.model.value];
       normalized_.push_back(int128{w.input} * line.input + int128{w.cached} * line.cached +
                             int128{w.output} * line.output);
     }
@@ -30,20 +38,17 @@ class Settlement {
   }
 
   void fixed() {
-    std::map<DestinationId, std::pair<Usd, Usd>> by_destination;  // used, idle
-    for (const auto& [key, amount] : books_.fixed) {
+    std::map<DestinationId, fold::Fixed> by_destination;
+    for (const auto& [key, fixed] : books_.fixed) {
       const auto& [destination, kind] = key;
-      // A measured share splits the amount here, rounded half away from zero; idle is the rest.
-      const Usd used{static_cast<std::int64_t>(divide_half_away(int128{amount.nano} * share(destination), kWhole))};
-      s_.fixed_lines.push_back({destination, kind, used, amount - used});
-      s_.fixed += amount;
-      by_destination[destination].first += used;
-      by_destination[destination].second += amount - used;
+      s_.fixed_lines.push_back({destination, kind, fixed.used, fixed.amount - fixed.used});
+      s_.fixed += fixed.amount;
+      by_destination[destination] += fixed;
     }
     for (const auto& [destination, amounts] : by_destination) {
-      if (!spread(amounts.first, destination, destination.valid() ? &UsageLine::fixed : &UsageLine::hosts))
-        adjust(Adjustment::Kind::unassigned, destination, {}, amounts.first);
-      idle(destination, amounts.second);
+      if (!spread(amounts.used, destination, destination.valid() ? &UsageLine::fixed : &UsageLine::hosts))
+        adjust(Adjustment::Kind::unassigned, destination, {}, amounts.used);
+      idle(destination, amounts);
     }
   }
 
@@ -51,7 +56,7 @@ class Settlement {
   void cap_batch() {
     std::map<std::uint32_t, std::pair<bool, Usd>> tenants;  // only batch so far; room under the baseline
     for (UsageLine& line : s_.usage) {
-      const bool batch = books_.settler.slo(line.slo).deferrable();
+      const bool batch = books_.measures.slo(line.slo).deferrable();
       if (batch && line.total() > line.baseline) {
         Usd excess = line.total() - line.baseline;
         adjust(Adjustment::Kind::batch_cap, line.destination, {}, excess);
@@ -111,12 +116,6 @@ class Settlement {
 
   void adjust(Adjustment::Kind kind, DestinationId destination, std::optional<std::uint32_t> tenant, Usd amount) {
     if (amount != Usd{}) s_.adjustments.push_back({kind, destination, tenant, amount});
-  }
-
-  [[nodiscard]] std::int64_t share(DestinationId destination) const {
-    if (!destination.valid()) return kWhole;  // ACE's own hosts serve everybody
-    const auto found = books_.used_ppm.find(destination);
-    return found == books_.used_ppm.end() ? 0 : found->second;
   }
 
   static UsdPerMtok per_mtok(int128 cost, int128 normalized) {
@@ -217,7 +216,9 @@ class Settlement {
   }
 
   /// First what tenants reserved and did not use, then the rest by policy.
-  void idle(DestinationId destination, Usd amount) {
+  void idle(DestinationId destination, const fold::Fixed& fixed) {
+    const Usd amount = fixed.amount - fixed.used;
+    const std::int64_t share = share_used(fixed);
     const std::vector<Reservation> held = holders(destination);
     std::map<std::uint32_t, int128> used;
     int128 all = 0;
@@ -226,10 +227,10 @@ class Settlement {
         used[s_.usage[i].tenant] += normalized_[i];
         all += normalized_[i];
       }
-    std::int64_t unassigned = kWhole - share(destination);
+    std::int64_t unassigned = kWhole - share;
     std::vector<std::int64_t> weights = {0};
     for (const Reservation& r : held) {
-      const int128 by_tenant = all == 0 ? 0 : divide_half_away(used[r.tenant] * share(destination), all);
+      const int128 by_tenant = all == 0 ? 0 : divide_half_away(used[r.tenant] * share, all);
       weights.push_back(std::max<std::int64_t>(0, r.share_ppm - static_cast<std::int64_t>(by_tenant)));
       unassigned -= weights.back();
     }

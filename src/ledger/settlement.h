@@ -4,16 +4,15 @@
 #include <utility>
 #include <vector>
 
-#include "ledger/ledger.h"
+#include "ledger/fold.h"
 
 namespace ace {
 
 /// The accounts that a settlement reads.
 struct CostBooks {
-  const Settler& settler;
+  const fold::Measures& measures;
   const Ledger::Options& options;
-  const std::map<std::pair<DestinationId, event::FixedCost::Kind>, Usd>& fixed;
-  const std::map<DestinationId, std::int64_t>& used_ppm;
+  const std::map<std::pair<DestinationId, event::FixedCost::Kind>, fold::Fixed>& fixed;
 };
 
 /// Fills charges, clearing, fixed_lines, adjustments and the idle sums of `s`, whose usage lines are there and sorted,

@@ -90,8 +90,7 @@ TEST(Settlement, gives_idle_to_who_reserved_it_and_the_rest_by_policy) {
     Ledger ledger(w.snapshot, options);
     ledger.add(by(w, 0, kGpu));
     ledger.add(by(w, 1, kGpu));
-    ledger.add(event::FixedCost{event::FixedCost::Kind::amortization, kGpu, {}, {}, 1, micro(1'000'000)});
-    ledger.utilization(kGpu, 0.6);
+    ledger.add(event::FixedCost{event::FixedCost::Kind::amortization, kGpu, {}, {}, 1, micro(1'000'000), 600'000});
     const Statement s = ledger.close(names());
     for (std::uint32_t tenant = 0; tenant < 2; ++tenant)
       EXPECT_EQ(charged_to(s, tenant) - micro(200), micro(c.want[tenant])) << c.why << ", tenant " << tenant;
@@ -142,11 +141,14 @@ TEST(Settlement, sums_to_the_actual_cost_under_every_policy_and_grouping) {
         options.reservations = {{kGpu, 0, 300'000}, {kGpu, 2, 500'000}, {kPtu, 1, 1'000'000}};
         Ledger ledger(w.snapshot, options);
         for (const Settled& request : requests) ledger.add(request);
-        for (std::uint32_t d = 0; d < 5; ++d) {
-          ledger.add(
-              event::FixedCost{event::FixedCost::Kind::amortization, {d}, {}, {}, 1, {rng.between(-99, 9999999)}});
-          if (rng.chance(0.7)) ledger.utilization({d}, rng.uniform());
-        }
+        for (std::uint32_t d = 0; d < 5; ++d)
+          ledger.add(event::FixedCost{event::FixedCost::Kind::amortization,
+                                      {d},
+                                      {},
+                                      {},
+                                      1,
+                                      {rng.between(-99, 9999999)},
+                                      rng.between(-1, 1'000'000)});
         ledger.add(event::FixedCost{event::FixedCost::Kind::hosts, {}, {}, {}, 1, {rng.between(0, 999)}});
         const Statement s = ledger.close(names());
         std::map<std::uint32_t, Usd> by_tenant;

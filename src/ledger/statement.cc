@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t index(Reason reason) { return static_cast<std::size_t>(reason); }
 
 /// Place of every symbol among the names; equal names keep the order of their symbols.
-std::vector<std::uint32_t> ranks(const std::vector<std::string>& names) {
+std::vector<std::uint32_t> ranks(std::span<const std::string> names) {
   std::vector<std::uint32_t> order(names.size()), rank(names.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return names[a] < names[b]; });
@@ -64,8 +64,8 @@ bool disproven(const Gates& gates, std::uint32_t tenant) {
 
 /// The gate a cell fails, or none. A request not served counts as a miss, so refusing slow requests helps nobody; each
 /// class must reach its own target, so an easy class hides no hard one.
-Reason judge(std::span<const std::pair<fold::SlotKey, fold::Slot>> classes, const Days& days, const Settler& settler,
-             const Gates& gates, Cell& cell) {
+Reason judge(std::span<const std::pair<fold::SlotKey, fold::Slot>> classes, const Days& days,
+             const fold::Measures& measures, const Gates& gates, Cell& cell) {
   Share served{cell.served, cell.requests};
   cell.judged_by_day = cell.requests < gates.cell_requests_min;
   if (cell.judged_by_day) served = days.served(classes.front().first);
@@ -73,7 +73,7 @@ Reason judge(std::span<const std::pair<fold::SlotKey, fold::Slot>> classes, cons
   for (const auto& [key, slot] : classes) {
     Share met{slot.slo_met, slot.requests};
     if (slot.requests < gates.cell_requests_min) met = days.met(key);
-    if (!share_reached(met.part, met.whole, settler.slo(key.slo).target)) return Reason::cell_slo;
+    if (!share_reached(met.part, met.whole, measures.slo(key.slo).target)) return Reason::cell_slo;
   }
   for (const auto& [key, slot] : classes)
     if (slot.disproven > 0 || (slot.inexact_hits > 0 && disproven(gates, key.tenant))) return Reason::cell_quality;
@@ -88,7 +88,7 @@ void enter(OneSaving& sum, const fold::One& account, bool failed) {
   if (failed) sum.disallowed += account.gated;
 }
 
-void close_cells(const Ledger::Options& options, const Settler& settler, Days::Slots slots, Statement& s) {
+void close_cells(const Ledger::Options& options, const fold::Measures& measures, Days::Slots slots, Statement& s) {
   const auto order = [&](const fold::SlotKey& key) {
     return std::tuple(key.hour, s.tenant_rank[key.tenant], key.model, key.slo);
   };
@@ -113,7 +113,7 @@ void close_cells(const Ledger::Options& options, const Settler& settler, Days::S
     cell.actual = sum.actual;
     cell.claimed = sum.claimed;
     cell.disallowed = sum.withheld;
-    cell.failed = judge(std::span(slots).subspan(from, to - from), days, settler, options.gates, cell);
+    cell.failed = judge(std::span(slots).subspan(from, to - from), days, measures, options.gates, cell);
     const bool failed = cell.failed != Reason::none;
     if (failed) {
       cell.disallowed += sum.gated;
@@ -147,20 +147,20 @@ void close_cells(const Ledger::Options& options, const Settler& settler, Days::S
 
 }  // namespace
 
-Statement Ledger::close(const std::vector<std::string>& tenant_names) const {
-  const State& state = *state_;
-  const fold::Totals& t = state.totals;
+Statement fold::close(const Accounts& accounts, const Bookings& bookings, const Measures& measures,
+                      const Ledger::Options& options, const SymbolNames& names) {
+  const Totals& t = accounts.totals;
   Statement s;
-  s.baseline = state.options.baseline;
+  s.baseline = options.baseline;
   s.from = t.first;
   s.to = t.last;
-  if (state.options.from != Instant{} || state.options.to != Instant{}) {
-    s.from = state.options.from;
-    s.to = state.options.to;
+  if (options.from != Instant{} || options.to != Instant{}) {
+    s.from = options.from;
+    s.to = options.to;
   }
-  s.tenant_rank = ranks(tenant_names);
-  for (const auto& [key, slot] : state.slots.entries())
-    ACE_CHECK(key.tenant < tenant_names.size(), "every tenant that was booked has a name");
+  s.tenant_rank = ranks(names.tenants());
+  for (const auto& [key, slot] : accounts.slots.entries())
+    ACE_CHECK(key.tenant < names.tenants().size(), "every tenant that was booked has a name");
   s.requests = t.requests;
   s.cache_hits = t.cache_hits;
   s.aborted = t.aborted;
@@ -179,20 +179,21 @@ Statement Ledger::close(const std::vector<std::string>& tenant_names) const {
   s.excluded_c0 = t.excluded_c0;
   s.observed_baseline = t.observed;
   s.observed_requests = t.observed_requests;
-  for (const auto& [minute, tokens] : state.minutes.entries())
+  for (const auto& [minute, tokens] : accounts.minutes.entries())
     s.peak_tpm_all_payg = std::max(s.peak_tpm_all_payg, tokens);
-  s.gpu_time = state.bookings.by_use();
-  close_cells(state.options, state.settler, state.slots.entries(), s);
-  if (state.options.shapley) {
+  s.gpu_time = bookings.by_use();
+  close_cells(options, measures, accounts.slots.entries(), s);
+  if (options.shapley) {
     const Shapley split = shapley_of(t.coalitions);
     s.shapley = split.value;
     s.shapley_low = split.low;
     s.shapley_high = split.high;
   }
-  for (const auto& [key, used] : state.usage.entries())
+  for (const auto& [key, used] : accounts.usage.entries())
     s.usage.push_back({.hour = key.hour,
                        .tenant = key.tenant,
                        .team = key.team,
+                       .project = key.project,
                        .model = key.model,
                        .destination = key.destination,
                        .slo = key.slo,
@@ -200,8 +201,7 @@ Statement Ledger::close(const std::vector<std::string>& tenant_names) const {
                        .input = used.input,
                        .cached = used.cached,
                        .output = used.output,
-                       .cache_write = used.cache_write,
-                       .reasoning = used.reasoning,
+                       .parts = used.parts,
                        .marginal = used.marginal,
                        .baseline = used.baseline,
                        .charged = {},
@@ -210,14 +210,15 @@ Statement Ledger::close(const std::vector<std::string>& tenant_names) const {
                        .idle = {}});
   std::sort(s.usage.begin(), s.usage.end(), [&](const UsageLine& a, const UsageLine& b) {
     const auto place = [&](const UsageLine& l) {
-      return std::tuple(l.hour, s.tenant_rank[l.tenant], l.team, l.model, l.destination, l.slo);
+      return std::tuple(l.hour, s.tenant_rank[l.tenant], names.team(l.team), l.team, names.project(l.project),
+                        l.project, l.model, l.destination, l.slo);
     };
     return place(a) < place(b);
   });
-  settle_costs({state.settler, state.options, state.fixed, state.used_ppm}, s);
+  settle_costs({measures, options, accounts.fixed}, s);
   s.avoidable = s.c4;
-  for (const auto& [key, amount] : state.fixed)
-    if (key.second == event::FixedCost::Kind::rental) s.avoidable += amount;
+  for (const auto& [key, fixed] : accounts.fixed)
+    if (key.second == event::FixedCost::Kind::rental) s.avoidable += fixed.amount;
   return s;
 }
 

@@ -3,13 +3,36 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "ledger/bookings.h"
 #include "ledger/gates.h"
+#include "ledger/usage.h"
 
 namespace ace {
+
+/// Names by symbol, as a run's tables have them; borrowed. Symbols beyond a table have no name.
+class SymbolNames {
+ public:
+  // NOLINTNEXTLINE: a table of tenants is names
+  SymbolNames(const std::vector<std::string>& tenants, const std::vector<std::string>& teams = kNone,
+              const std::vector<std::string>& projects = kNone)
+      : tenants_(tenants), teams_(teams), projects_(projects) {}
+  [[nodiscard]] std::span<const std::string> tenants() const { return tenants_; }
+  [[nodiscard]] std::string_view tenant(std::uint32_t symbol) const { return in(tenants_, symbol); }
+  [[nodiscard]] std::string_view team(std::uint32_t symbol) const { return in(teams_, symbol); }
+  [[nodiscard]] std::string_view project(std::uint32_t symbol) const { return in(projects_, symbol); }
+
+ private:
+  static inline const std::vector<std::string> kNone;
+  static std::string_view in(std::span<const std::string> names, std::uint32_t symbol) {
+    return symbol < names.size() ? std::string_view(names[symbol]) : std::string_view();
+  }
+  std::span<const std::string> tenants_, teams_, projects_;
+};
 
 /// What the headline compares with.
 enum class BaselineKind : std::uint8_t { all_payg, status_quo, round_robin, all_payg_uncached };
@@ -49,20 +72,19 @@ struct Cell {
 /// answered have no destination; they are charged what they cost under every policy.
 struct UsageLine {
   std::int64_t hour = 0;
-  std::uint32_t tenant = 0, team = 0;
+  std::uint32_t tenant = 0, team = 0, project = 0;
   ModelId model;  ///< used
   DestinationId destination;
   SloId slo;
   std::uint64_t requests = 0;
   std::int64_t input = 0, cached = 0, output = 0;
-  std::int64_t cache_write = 0;  ///< of `input`: written to the provider's cache
-  std::int64_t reasoning = 0;    ///< of `output`
-  Usd marginal{};                ///< actual C4
-  Usd baseline{};                ///< C0, at the batch price where the class may wait
-  Usd charged{};                 ///< under the settlement policy, fixed cost excluded
-  Usd fixed{};                   ///< share of the used part of its destination's fixed cost
-  Usd hosts{};                   ///< share of ACE's own hosts
-  Usd idle{};                    ///< share of idle under IdlePolicy::by_usage
+  TokenParts parts;  ///< of `input` and `output`
+  Usd marginal{};    ///< actual C4
+  Usd baseline{};    ///< C0, at the batch price where the class may wait
+  Usd charged{};     ///< under the settlement policy, fixed cost excluded
+  Usd fixed{};       ///< share of the used part of its destination's fixed cost
+  Usd hosts{};       ///< share of ACE's own hosts
+  Usd idle{};        ///< share of idle under IdlePolicy::by_usage
   [[nodiscard]] Usd total() const { return charged + fixed + hosts + idle; }
   friend bool operator==(const UsageLine&, const UsageLine&) = default;
 };
@@ -136,7 +158,7 @@ struct Statement {
   std::int64_t peak_tpm_all_payg = 0;
   std::array<GpuMillis, kUses> gpu_time{};
   std::vector<Cell> cells;       ///< sorted by (hour, tenant name order as given, model)
-  std::vector<UsageLine> usage;  ///< sorted by (hour, tenant, team, model, destination, slo), tenants by name
+  std::vector<UsageLine> usage;  ///< sorted by (hour, tenant, team, project, model, destination, slo), names first
   std::vector<ClearingLine> clearing;
   std::vector<Adjustment> adjustments;
   Usd idle_reserved{}, idle_unassigned{};

@@ -138,8 +138,8 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   Analysis analysis;
   analysis.baseline = options.baseline;
   analysis.source_format = source.format();
-  for (std::uint32_t t = 0; t < source.tenants().size(); ++t) analysis.tenants.push_back(source.tenants()[t]);
-  for (std::uint32_t t = 0; t < source.teams().size(); ++t) analysis.teams.push_back(source.teams()[t]);
+  analysis.tenants = all_of(source.tenants());
+  analysis.teams = all_of(source.teams());
   analysis.skipped = source.skipped();
   analysis.unreplayed = run.unreplayed;
   analysis.rows = run.rows;

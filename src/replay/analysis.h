@@ -82,7 +82,7 @@ struct Analysis {
   Statement statement;
   BaselineKind baseline = BaselineKind::all_payg;
   std::string source_format;
-  std::vector<std::string> tenants, teams;  ///< by symbol
+  std::vector<std::string> tenants, teams, projects;  ///< by symbol
   std::vector<SkippedRows> skipped;
   std::vector<Unreplayed> unreplayed;
   std::uint64_t rows = 0;

@@ -80,8 +80,9 @@ class Island {
   /// Books what accrues whether used or not, for the destinations of this island. @param hosts ACE's own hosts as well
   Result<void> close(const Islands& islands, std::uint32_t number, Instant from, Instant to, bool hosts) {
     const auto mine = [&](DestinationId d) { return d.valid() ? islands.of_destination[d.value] == number : hosts; };
-    for (const event::FixedCost& cost : ours_->units().fixed_cost(from, to)) {
+    for (event::FixedCost& cost : ours_->units().fixed_cost(from, to)) {
       if (!mine(cost.destination)) continue;
+      if (cost.destination.valid()) cost.used_ppm = used_ppm(cost.destination);
       ledger_.add(cost);
       if (options_->record) ours_->record(to, cost);
     }
@@ -91,8 +92,6 @@ class Island {
         return std::move(booked).error().with("booking GPU time");
       if (options_->record) ours_->record(to, booking);
     }
-    for (std::uint32_t d = 0; d < islands.of_destination.size(); ++d)
-      if (mine(DestinationId{d})) ledger_.utilization(DestinationId{d}, ours_->used_share(DestinationId{d}));
     return {};
   }
 
@@ -111,6 +110,10 @@ class Island {
   std::uint64_t evictions = 0, unit_changes = 0, status_quo_served = 0, status_quo_slo_met = 0;
 
  private:
+  /// A measured share of capacity: to whole parts per million before it splits an amount.
+  std::int64_t used_ppm(DestinationId d) {
+    return static_cast<std::int64_t>(std::clamp(ours_->used_share(d), 0.0, 1.0) * 1e6 + 0.5);
+  }
   static Ledger::Options ledger_options(const RunOptions& options) {
     Ledger::Options ledger;
     ledger.baseline = options.baseline;
@@ -230,6 +233,12 @@ Result<void> hand_over(std::vector<std::unique_ptr<Island>>& islands,
 
 }  // namespace
 
+std::vector<std::string> all_of(const Interner& names) {
+  std::vector<std::string> all;
+  for (std::uint32_t i = 0; i < names.size(); ++i) all.push_back(names[i]);
+  return all;
+}
+
 Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOptions& options) {
   const Islands map = find_islands(fleet);
   std::vector<std::unique_ptr<Island>> islands;
@@ -342,9 +351,8 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
   Series series = islands[0]->series();
   for (std::uint32_t i = 1; i < map.count; ++i) series.merge(islands[i]->series());
   result.series = std::move(series);
-  std::vector<std::string> names;
-  for (std::uint32_t t = 0; t < source.tenants().size(); ++t) names.push_back(source.tenants()[t]);
-  result.statement = first.close(names);
+  const std::vector<std::string> tenants = all_of(source.tenants()), teams = all_of(source.teams());
+  result.statement = first.close({tenants, teams});
   return result;
 }
 

@@ -52,6 +52,9 @@ struct RunResult {
   RunFacts facts;
 };
 
+/// Names of a source's table, by symbol.
+std::vector<std::string> all_of(const Interner& names);
+
 /// @return as analyze()
 Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOptions& options);
 

@@ -137,8 +137,8 @@ Json Sections::destinations() const {
 
 Json Sections::chargeback() const {
   Json all = Json::array();
-  for (const ChargeLine& line :
-       ace::chargeback(s, {By::tenant, By::team, By::model, By::destination}, a.tenants, a.teams)) {
+  for (const ChargeLine& line : ace::chargeback(s, {By::tenant, By::team, By::model, By::destination},
+                                                SymbolNames(a.tenants, a.teams, a.projects))) {
     if (line.kind != ChargeKind::usage) continue;  // the rows beside usage are in settlement.adjustments
     all.push_back({{"tenant", tenant(*line.tenant)},
                    {"team", team(*line.team)},

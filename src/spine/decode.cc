@@ -55,7 +55,8 @@ class Decoder {
                          at_,
                          shifted(at_, m.took()),
                          m.units(),
-                         Usd{m.amount()}};
+                         Usd{m.amount()},
+                         share(m.used_ppm())};
       }
       case Case::kGpuBooking: {
         const rest::GpuBooking& m = in_.gpu_booking();
@@ -108,7 +109,7 @@ class Decoder {
       }
       case Case::kNamed: {
         const rest::Named& m = in_.named();
-        return Named{choice(m.kind(), Named::Kind::reason), at_, m.symbol(), label(m.name())};
+        return Named{choice(m.kind(), Named::Kind::key), at_, m.symbol(), label(m.name())};
       }
       case Case::kLifecycle:
         return Lifecycle{choice(in_.lifecycle().what(), Lifecycle::What::disk_full), at_, in_.lifecycle().bytes_cut()};
@@ -154,6 +155,11 @@ class Decoder {
     return static_cast<std::int64_t>(value);
   }
   std::int64_t optional(std::uint64_t plus_one) { return plus_one == 0 ? -1 : count(plus_one - 1); }
+  /// Parts per million, plus one; 0 = not known.
+  std::int64_t share(std::uint32_t plus_one) {
+    if (plus_one > 1'000'001) return refuse("a share above the whole"), -1;
+    return std::int64_t{plus_one} - 1;
+  }
   Duration lasting(std::uint64_t ns) { return Duration{count(ns)}; }
   static std::int64_t wrapped(std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
@@ -196,6 +202,8 @@ class Decoder {
     e.needs = m.needs();
     e.h0 = Tokens{count(m.h0())};
     e.batch = m.batch();
+    e.project = m.project();
+    e.key = m.key();
     return e;
   }
   Decided decided(const rest::Decided& m) {
@@ -280,6 +288,7 @@ class Decoder {
   FleetChanged fleet_changed(const rest::FleetChanged& m) {
     FleetChanged e;
     e.at = at_;
+    e.source = choice(m.source(), FleetChanged::Source::observed);
     for (const rest::FleetChanged::File& file : m.files())
       e.files.push_back(
           {choice(file.role(), FleetChanged::File::Role::series), label(file.name()), digest(file.sha256())});

@@ -48,6 +48,8 @@ class Encoder {
     m.set_h0(count(e.h0.value));
     m.set_batch(e.batch);
     m.set_row(e.row);
+    m.set_project(e.project);
+    m.set_key(e.key);
   }
   void operator()(const Decided& e) {
     rest::Decided& m = *out_.mutable_decided();
@@ -142,6 +144,8 @@ class Encoder {
     m.set_took(nanos(e.to - e.from));
     m.set_units(e.units);
     m.set_amount(e.amount.nano);
+    if (e.used_ppm > 1'000'000) return refuse("a share is above the whole", Errc::out_of_range);
+    m.set_used_ppm(e.used_ppm < 0 ? 0 : static_cast<std::uint32_t>(e.used_ppm) + 1);
   }
   void operator()(const GpuBooking& e) {
     rest::GpuBooking& m = *out_.mutable_gpu_booking();
@@ -195,6 +199,7 @@ class Encoder {
       m.add_offers(offer.model.value);
     }
     m.set_digest(e.digest);
+    m.set_source(plain(e.source));
   }
   void operator()(const CapacityObserved& e) {
     rest::CapacityObserved& m = *out_.mutable_capacity_observed();

@@ -148,6 +148,20 @@ std::string_view name_of(Gap::Cause cause) {
   return "unknown";
 }
 
+std::string_view name_of(FleetChanged::Source source) {
+  switch (source) {
+    case FleetChanged::Source::simulated:
+      return "simulated";
+    case FleetChanged::Source::live:
+      return "live";
+    case FleetChanged::Source::shadow:
+      return "shadow";
+    case FleetChanged::Source::observed:
+      return "observed";
+  }
+  return "";
+}
+
 std::string_view name_of(Named::Kind kind) {
   switch (kind) {
     case Named::Kind::tenant:
@@ -162,6 +176,8 @@ std::string_view name_of(Named::Kind kind) {
       return "device";
     case Named::Kind::reason:
       return "reason";
+    case Named::Kind::key:
+      return "key";
   }
   return "unknown";
 }

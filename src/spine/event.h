@@ -31,6 +31,7 @@ struct Admitted {
   /// there.
   Tokens h0{0};
   bool batch = false;
+  std::uint32_t project = 0, key = 0;  ///< symbols like tenant and team; 0 = none
   friend bool operator==(const Admitted&, const Admitted&) = default;
 };
 
@@ -96,6 +97,9 @@ struct FixedCost {
   Instant from{}, to{};
   std::int64_t units = 0;
   Usd amount{};
+  /// Share of the capacity paid for that was used, in parts per million; -1 = not known, which counts as idle. Hosts
+  /// serve everybody: all of them count as used.
+  std::int64_t used_ppm = -1;
   friend bool operator==(const FixedCost&, const FixedCost&) = default;
 };
 std::string_view name_of(FixedCost::Kind kind);
@@ -168,6 +172,13 @@ using Digest = std::array<std::uint8_t, 32>;
 /// A new fleet snapshot is in force. Indices in later events with this snapshot number mean these names; the files
 /// themselves are kept by digest, so that the snapshot can be compiled again.
 struct FleetChanged {
+  /// Where the events under this snapshot come from. Only a live shell's amounts are measured.
+  enum class Source : std::uint8_t {
+    simulated,  ///< a replay on simulated servers
+    live,       ///< requests that ACE dispatched
+    shadow,     ///< requests that others served, beside what ACE would have decided
+    observed,   ///< what somebody's log says
+  } source = Source::simulated;
   Instant at{};
   struct File {
     enum class Role : std::uint8_t {
@@ -190,6 +201,7 @@ struct FleetChanged {
   std::uint64_t digest = 0;  ///< Fleet::digest: of all that was read, values of the environment included
   friend bool operator==(const FleetChanged&, const FleetChanged&) = default;
 };
+std::string_view name_of(FleetChanged::Source source);
 
 /// What keeps an offer out, or lets it in again.
 struct HealthChanged {
@@ -274,7 +286,7 @@ std::string_view name_of(Gap::Cause cause);
 
 /// From now on this number stands for that name. A name is a declared label or a mask, never a raw identity.
 struct Named {
-  enum class Kind : std::uint8_t { tenant, team, project, cluster, device, reason } kind = Kind::tenant;
+  enum class Kind : std::uint8_t { tenant, team, project, cluster, device, reason, key } kind = Kind::tenant;
   Instant at{};
   std::uint32_t symbol = 0;
   std::string name;

@@ -76,6 +76,8 @@ inline Record record_of(std::size_t kind, Rng& rng) {
       e.needs = static_cast<std::uint32_t>(rng.below(128));
       e.h0 = Tokens{small(rng)};
       e.batch = rng.chance(0.5);
+      e.project = static_cast<std::uint32_t>(rng.below(50));
+      e.key = static_cast<std::uint32_t>(rng.below(50));
       r.event = e;
       break;
     }
@@ -150,8 +152,13 @@ inline Record record_of(std::size_t kind, Rng& rng) {
                                  money(rng), static_cast<std::uint32_t>(rng.below(11))};
       break;
     case 7:
-      r.event = FixedCost{
-          static_cast<FixedCost::Kind>(rng.below(5)), index<DestinationId>(rng), at, later, small(rng), money(rng)};
+      r.event = FixedCost{static_cast<FixedCost::Kind>(rng.below(5)),
+                          index<DestinationId>(rng),
+                          at,
+                          later,
+                          small(rng),
+                          money(rng),
+                          rng.between(-1, 1'000'000)};
       break;
     case 8:
       r.event = GpuBooking{static_cast<GpuBooking::Use>(rng.below(4)), label(rng), nanos(at) / 1'000'000,
@@ -164,6 +171,7 @@ inline Record record_of(std::size_t kind, Rng& rng) {
     case 10: {
       FleetChanged e;
       e.at = later;
+      e.source = static_cast<FleetChanged::Source>(rng.below(4));
       e.files.push_back({FleetChanged::File::Role::fleet, label(rng), digest(rng)});
       for (auto* names : {&e.destinations, &e.models, &e.tenants, &e.slo_classes, &e.compliance})
         for (std::uint64_t left = rng.below(4) + 1; left > 0; --left) names->push_back(label(rng));
@@ -225,7 +233,7 @@ inline Record record_of(std::size_t kind, Rng& rng) {
       r.event = Gap{static_cast<Gap::Cause>(rng.below(5)), at, later, rng.chance(0.5) ? -1 : small(rng)};
       break;
     case 18:
-      r.event = Named{static_cast<Named::Kind>(rng.below(6)), later, static_cast<std::uint32_t>(rng.below(1 << 20)),
+      r.event = Named{static_cast<Named::Kind>(rng.below(7)), later, static_cast<std::uint32_t>(rng.below(1 << 20)),
                       label(rng)};
       break;
     default:
