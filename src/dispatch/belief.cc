@@ -8,6 +8,7 @@
 #include "dispatch/dispatch.h"
 #include "dispatch/health.h"
 #include "dispatch/knees.h"
+#include "dispatch/latency_fit.h"
 #include "dispatch/loads.h"
 #include "dispatch/occupancy.h"
 #include "dispatch/predictor.h"
@@ -33,9 +34,10 @@ struct Belief::State {
       : snapshot(fleet),
         options(wanted),
         live(fleet),
-        occupancy(fleet, live),
+        latency(fleet),
+        occupancy(fleet, latency, live),
         predictor(fleet),
-        knees(fleet, occupancy, wanted.knee_prior_scale, live),
+        knees(fleet, occupancy, latency, wanted.knee_prior_scale, live),
         scarcity(fleet),
         healths(fleet, occupancy, live),
         retries(fleet.fleet().policies.retry_budget_ppm),
@@ -113,6 +115,7 @@ struct Belief::State {
   const Snapshot& snapshot;
   Options options;
   Live live;
+  LatencyFit latency;
   Occupancy occupancy;
   Predictor predictor;
   Knees knees;
@@ -162,8 +165,9 @@ Claim Belief::dispatched(Instant now, const Request& request, const Decision& de
   return claim;
 }
 
-void Belief::first_token(Instant now, Claim& claim, Duration) {
+void Belief::first_token(Instant now, Claim& claim, Duration ttft) {
   if (claim.first_token_seen) return;
+  state_->latency.first_token(claim, ttft);
   state_->occupancy.first_token(now, claim, state_->live);
   claim.first_token_seen = true;
 }
@@ -172,9 +176,11 @@ void Belief::completed(Instant now, const Claim& claim, const Observed& seen, bo
   State& s = *state_;
   s.occupancy.release(now, claim, seen.output.value, seen.cached.value, s.live);
   s.occupancy.paced(claim, seen);
+  if (s.options.learn_knee && s.snapshot[claim.offer].profile && s.occupancy.replicas(claim.offer) > 0)
+    s.latency.completed(claim, seen, s.occupancy.load(claim));
   s.predictor.completed(s.snapshot[claim.offer].model, claim.tenant, claim.slo, seen.output);
   if (s.options.learn_knee) {
-    if (s.knees.completed(now, claim, seen, slo_met, s.live)) s.note(now, s.knees.last());
+    if (s.knees.completed(now, claim, slo_met, s.live)) s.note(now, s.knees.last());
   } else {
     s.knees.left(claim);
   }
@@ -223,6 +229,10 @@ void Belief::units(Instant now, DestinationId destination, std::int64_t running_
 double Belief::contingency(ModelId model) const { return state_->loads.contingency(model); }
 
 double Belief::knee(OfferId offer, SloId slo) const { return state_->live.knee_by_class[slo.value][offer.value]; }
+
+const ServerProfile* Belief::curve(OfferId offer) const {
+  return state_->snapshot[offer].profile ? &state_->latency.curve(offer) : nullptr;
+}
 
 std::vector<Belief::Change> Belief::take_changes() { return state_->changes.take(); }
 

@@ -28,7 +28,11 @@ struct Claim {
   bool probe = false;  ///< the one attempt that a half-open destination is judged by
   Instant at{};        ///< of dispatch
   double rho = 0.0;    ///< largest queueing utilization there, this request included
-  OfferId failed_at;   ///< where the same request failed before; none = nowhere
+  /// What one replica ran at dispatch; sequences below 0: a prompt waited there, or it does not queue.
+  double sequences_beside = -1.0, kv_beside = 0.0;
+  /// What had been prefilled at its destination when its own first token came: uncached tokens, prompts.
+  std::int64_t prefilled = 0, prompts = 0;
+  OfferId failed_at;  ///< where the same request failed before; none = nowhere
 };
 
 /// How an attempt ended without an answer.
@@ -92,6 +96,8 @@ class Belief {
   /// Free room under the knees plus free quota, over the largest single destination's load, per model; below 1 alerts.
   [[nodiscard]] double contingency(ModelId model) const;
   [[nodiscard]] double knee(OfferId offer, SloId slo) const;
+  /// Latency curve of one replica as now believed; null where nothing queues.
+  [[nodiscard]] const ServerProfile* curve(OfferId offer) const;
   /// Curve, price and health changes since the last call, as the spine will record them, in order of their first move.
   /// At most one per kind, offer and class: its value before the first move and after the last.
   struct Change {

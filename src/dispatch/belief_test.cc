@@ -93,7 +93,8 @@ TEST(Belief, a_claim_counts_the_wait_it_joins_as_its_class_feels_it) {
   fleet->slo_classes[0].ttft = 5 * kSecond;
   const Snapshot snapshot(*fleet);
   Live live(snapshot);
-  Occupancy occupancy(snapshot, live);
+  const LatencyFit latency(snapshot);
+  Occupancy occupancy(snapshot, latency, live);
   Claim claim;
   claim.offer = learn::offer_of(snapshot, "pool");
   claim.slo = SloId{0};

@@ -2,25 +2,21 @@
 
 #include <algorithm>
 
-#include "dispatch/roofline.h"
-
 namespace ace {
 namespace {
 
 constexpr std::uint32_t kNoSite = 0xffff'ffff;
-constexpr double kFitWeight = 1.0 / 256.0;
 constexpr std::uint64_t kAnswersToFit = 256;
 constexpr Duration kLookAhead{10 * kSecond};
 /// Of a TTFT, what prefill work may take: the rest is for the imbalance between replicas and the step under way.
 constexpr double kWaitShare = 0.8;
 
-void average(double& mean, double x) { mean += kFitWeight * (x - mean); }
-
 }  // namespace
 
-Knees::Knees(const Snapshot& snapshot, const Occupancy& occupancy, double scale, Live& live)
+Knees::Knees(const Snapshot& snapshot, const Occupancy& occupancy, const LatencyFit& latency, double scale, Live& live)
     : snapshot_(&snapshot),
       occupancy_(&occupancy),
+      latency_(&latency),
       scale_(scale),
       classes_(snapshot.fleet().slo_classes.size()),
       site_of_(snapshot.offers().size(), kNoSite),
@@ -44,18 +40,9 @@ Knees::Knees(const Snapshot& snapshot, const Occupancy& occupancy, double scale,
 }
 
 double Knees::prior(const Site& site, std::size_t slo) const {
-  ServerProfile profile = *(*snapshot_)[site.offer].profile;
-  Shape shape;
-  if (site.answers >= kAnswersToFit) {
-    shape.prompt_mean = std::max(site.prompt, 1.0);
-    shape.output_mean = std::max(site.output, 1.0);
-    if (!profile.measured) {
-      profile.step_base_s *= site.tpot_ratio;
-      profile.step_per_sequence_s *= site.tpot_ratio;
-      profile.step_per_kv_token_s *= site.tpot_ratio;
-    }
-  }
-  return std::clamp(knee_prior(profile, snapshot_->fleet().slo_classes[slo], shape) * scale_, kKneeLeast, kKneeMost);
+  const Shape shape = latency_->answers(site.offer) >= kAnswersToFit ? latency_->shape(site.offer) : Shape{};
+  const ServerProfile& curve = latency_->curve(site.offer);
+  return std::clamp(knee_prior(curve, snapshot_->fleet().slo_classes[slo], shape) * scale_, kKneeLeast, kKneeMost);
 }
 
 void Knees::show(std::uint32_t site, SloId slo, Live& live) {
@@ -100,30 +87,10 @@ void Knees::left(const Claim& claim) {
   --presence((*snapshot_)[claim.offer].destination, claim.slo).in_flight;
 }
 
-void Knees::learn_curve(Site& site, const Claim& claim, const Observed& seen) {
-  const Offer& offer = (*snapshot_)[site.offer];
-  const double prompt = static_cast<double>(claim.prompt) - static_cast<double>(seen.cached.value);
-  const double output = static_cast<double>(seen.output.value);
-  if (site.answers++ == 0) {
-    site.prompt = prompt;
-    site.output = output;
-  }
-  site.fresh = true;
-  average(site.prompt, prompt);
-  average(site.output, output);
-  const std::int64_t replicas = occupancy_->replicas(site.offer);
-  if (offer.profile->measured || seen.tpot.count() <= 0 || replicas == 0) return;
-  // The load at the end of the answer stands for the load during it; over many answers that evens out.
-  const double batch = std::max(1.0, (occupancy_->in_flight(site.offer) + 1.0) / static_cast<double>(replicas));
-  const double predicted = step_seconds(*offer.profile, batch, batch * (site.prompt + site.output / 2.0));
-  average(site.tpot_ratio, std::clamp(to_seconds(seen.tpot) / predicted, 0.1, 10.0));
-}
-
-bool Knees::completed(Instant now, const Claim& claim, const Observed& seen, bool slo_met, Live& live) {
+bool Knees::completed(Instant now, const Claim& claim, bool slo_met, Live& live) {
   const std::uint32_t site = site_of_[claim.offer.value];
   if (site == kNoSite || !claim.slo.valid()) return false;
   left(claim);
-  learn_curve(sites_[site], claim, seen);
   Knee& k = knee(site, claim.slo);
   const double before = k.value();
   if (!k.ended(now, claim.at, slo_met, epsilon_[claim.slo.value])) return false;
@@ -159,8 +126,9 @@ std::span<const Knees::Moved> Knees::close(Instant now, Duration window, bool le
 std::span<const Knees::Moved> Knees::refit(Live& live) {
   moved_.clear();
   for (std::uint32_t i = 0; i < sites_.size(); ++i) {
-    if (!sites_[i].fresh || sites_[i].answers < kAnswersToFit) continue;
-    sites_[i].fresh = false;
+    const std::uint64_t answers = latency_->answers(sites_[i].offer);
+    if (answers == sites_[i].answers || answers < kAnswersToFit) continue;
+    sites_[i].answers = answers;
     for (std::uint32_t s = 0; s < classes_; ++s) {
       Knee& k = knee(i, SloId{s});
       const double before = k.value();

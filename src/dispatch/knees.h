@@ -13,19 +13,19 @@
 namespace ace {
 
 /// One Knee per (offer with a queue, class). Latency curve by precedence: configured measurement > online fit >
-/// roofline. The online fit scales the roofline's step by the observed TPOT over the predicted one and takes the
-/// prompts and outputs really seen; it stands until traffic has moved the knee.
+/// roofline. The prior is of the curve as LatencyFit has it and of the prompts and outputs really seen; it stands until
+/// traffic has moved the knee.
 ///
 /// Live.knee is the smallest over the classes in flight at the destination or dispatched there within the mean
 /// residence of its requests (at least a look-ahead period); kKneeMost where nothing queues.
 class Knees {
  public:
   /// @param scale of every prior; 1 but in tests
-  Knees(const Snapshot& snapshot, const Occupancy& occupancy, double scale, Live& live);
+  Knees(const Snapshot& snapshot, const Occupancy& occupancy, const LatencyFit& latency, double scale, Live& live);
 
   void admitted(const Claim& claim, double share, Live& live);
   /// @return did a knee move
-  bool completed(Instant now, const Claim& claim, const Observed& seen, bool slo_met, Live& live);
+  bool completed(Instant now, const Claim& claim, bool slo_met, Live& live);
   /// The claim ended without an answer.
   void left(const Claim& claim);
   /// Every period: closes windows and drops the classes that have gone.
@@ -43,9 +43,7 @@ class Knees {
  private:
   struct Site {  // by offer with a queue
     OfferId offer;
-    double tpot_ratio = 1.0, prompt = 0.0, output = 0.0;  ///< averages over about 256 answers
-    std::uint64_t answers = 0;
-    bool fresh = false;  ///< answers since the last refit
+    std::uint64_t answers = 0;  ///< that the curve of the last refit knew
   };
   struct Presence {  // by destination and class
     std::int32_t in_flight = 0;
@@ -55,7 +53,6 @@ class Knees {
   [[nodiscard]] Knee& knee(std::uint32_t site, SloId slo) { return knees_[site * classes_ + slo.value]; }
   [[nodiscard]] Presence& presence(DestinationId d, SloId slo) { return presence_[d.value * classes_ + slo.value]; }
   [[nodiscard]] double prior(const Site& site, std::size_t slo) const;
-  void learn_curve(Site& site, const Claim& claim, const Observed& seen);
   /// Shows a knee that stands at its prior: there the wait takes what it may of the TTFT.
   void begin_at_prior(std::uint32_t site, SloId slo, Live& live);
   void show(std::uint32_t site, SloId slo, Live& live);
@@ -63,6 +60,7 @@ class Knees {
 
   const Snapshot* snapshot_;
   const Occupancy* occupancy_;
+  const LatencyFit* latency_;
   double scale_;
   std::size_t classes_;
   std::vector<double> epsilon_;         // by class

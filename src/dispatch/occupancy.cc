@@ -53,8 +53,11 @@ void MinuteWindow::correct(Instant then, Instant now, const Counts& difference) 
   for (std::size_t k = 0; k < kRateLimits; ++k) bin[k] += difference[k], sum_[k] += difference[k];
 }
 
-Occupancy::Occupancy(const Snapshot& snapshot, Live& live)
-    : snapshot_(&snapshot), holds_(snapshot.offers().size()), stations_(snapshot.fleet().destinations.size()) {
+Occupancy::Occupancy(const Snapshot& snapshot, const LatencyFit& latency, Live& live)
+    : snapshot_(&snapshot),
+      latency_(&latency),
+      holds_(snapshot.offers().size()),
+      stations_(snapshot.fleet().destinations.size()) {
   const Fleet& fleet = snapshot.fleet();
   for (std::uint32_t i = 0; i < holds_.size(); ++i)
     stations_[snapshot.offers()[i].destination.value].offers.push_back(OfferId{i});
@@ -103,9 +106,8 @@ double Occupancy::metered(const Claim& claim, double output, std::int64_t cached
 }
 
 /// 1 with no decode running; else how much longer a chunk of prompt takes because each step also decodes.
-double Occupancy::decode_slowdown(const Offer& offer, const Hold& hold) const {
+double Occupancy::decode_slowdown(const ServerProfile& p, const Hold& hold) {
   if (hold.claims == 0) return 1.0;
-  const ServerProfile& p = *offer.profile;
   const double per_replica = 1.0 / static_cast<double>(hold.replicas);
   const double batch = hold.claims * per_replica;
   const double step = p.step_base_s * std::min(batch, 1.0) + p.step_per_sequence_s * batch +
@@ -121,9 +123,9 @@ void Occupancy::show_queues(Instant now, Station& station, bool prefill, Live& l
     slots += hold.claims * live.per_unit[kSlots][o.value];
     kv += static_cast<double>(hold.kv_tokens) * live.per_unit[kKv][o.value];
     if (!prefill) continue;
-    const Offer& offer = (*snapshot_)[o];
+    const ServerProfile& curve = latency_->curve(o);
     const double per_second =
-        decode_slowdown(offer, hold) / (offer.profile->prefill_tokens_per_s * static_cast<double>(hold.replicas));
+        decode_slowdown(curve, hold) / (curve.prefill_tokens_per_s * static_cast<double>(hold.replicas));
     // A prompt waits for its share of all replicas' work, but is itself prefilled by one of them.
     const double alone = per_second * static_cast<double>(hold.replicas);
     live.per_unit[kPrefill][o.value] = per_second / to_seconds(kPrefillWindow);
@@ -217,10 +219,30 @@ double Occupancy::meter_level(DestinationId d, Instant now) const {
   return station.meter ? station.meter->level(now) : 0.0;
 }
 
+LatencyFit::Load Occupancy::load(const Claim& claim) const {
+  const Hold& hold = holds_[claim.offer.value];
+  const Station& station = stations_[(*snapshot_)[claim.offer].destination.value];
+  const double per_replica = 1.0 / static_cast<double>(hold.replicas);
+  return {(hold.claims + 1.0) * per_replica, static_cast<double>(station.prefilled - claim.prefilled) * per_replica,
+          static_cast<double>(station.prompts - claim.prompts) * per_replica};
+}
+
+/// What the claim will run beside, unless a prompt waits anywhere at its destination.
+void Occupancy::look_beside(const Station& station, Claim& claim) const {
+  for (const OfferId o : station.offers)
+    if (holds_[o.value].waiting > 0) return;
+  const Hold& hold = holds_[claim.offer.value];
+  if (hold.replicas == 0) return;
+  const double per_replica = 1.0 / static_cast<double>(hold.replicas);
+  claim.sequences_beside = hold.claims * per_replica;
+  claim.kv_beside = static_cast<double>(hold.kv_tokens) * per_replica;
+}
+
 void Occupancy::admit(Instant now, Claim& claim, Live& live) {
   const Offer& offer = (*snapshot_)[claim.offer];
   Station& station = stations_[offer.destination.value];
   Hold& hold = holds_[claim.offer.value];
+  if (station.queues) look_beside(station, claim);
   ++hold.claims;
   if (station.queues) {
     hold.kv_tokens += held(claim);
@@ -267,9 +289,11 @@ void Occupancy::release(Instant now, const Claim& claim, std::int64_t output, st
   }
 }
 
-void Occupancy::first_token(Instant now, const Claim& claim, Live& live) {
+void Occupancy::first_token(Instant now, Claim& claim, Live& live) {
   Station& station = stations_[(*snapshot_)[claim.offer].destination.value];
   if (!station.queues) return;
+  claim.prefilled = station.prefilled += claim.prompt - claim.cached;
+  claim.prompts = ++station.prompts;
   holds_[claim.offer.value].waiting -= claim.prompt - claim.cached;
   show_queues(now, station, true, live);
 }

@@ -9,6 +9,7 @@
 #include "core/statistics.h"
 #include "core/time.h"
 #include "dispatch/belief.h"
+#include "dispatch/latency_fit.h"
 #include "dispatch/live.h"
 #include "dispatch/snapshot.h"
 
@@ -53,14 +54,15 @@ using RateCaps = std::array<double, kRateLimits>;
 /// event, no allocation.
 class Occupancy {
  public:
-  Occupancy(const Snapshot& snapshot, Live& live);
+  /// Borrows all of its arguments but `live`.
+  Occupancy(const Snapshot& snapshot, const LatencyFit& latency, Live& live);
 
-  /// Books a claim and fills its `meter_estimate` and `rho`.
+  /// Books a claim and fills its `meter_estimate`, `rho` and what it found `beside` itself.
   void admit(Instant now, Claim& claim, Live& live);
   /// Frees a claim and reconciles what it was booked at with what it used.
   void release(Instant now, const Claim& claim, std::int64_t output, std::int64_t cached, Live& live);
   /// The prompt is done: it waits no longer.
-  void first_token(Instant now, const Claim& claim, Live& live);
+  void first_token(Instant now, Claim& claim, Live& live);
   /// Lets averages decay, windows slide and meters drain. Called on a 100 ms grid.
   void decay(Instant now, Live& live);
   void units(Instant now, DestinationId destination, std::int64_t running_units, Live& live);
@@ -73,6 +75,8 @@ class Occupancy {
   [[nodiscard]] const MinuteWindow::Counts& minute(DestinationId d) const { return stations_[d.value].window.sum(); }
   [[nodiscard]] std::uint32_t in_flight(OfferId offer) const { return holds_[offer.value].claims; }
   [[nodiscard]] std::int64_t replicas(OfferId offer) const { return holds_[offer.value].replicas; }
+  /// Of one replica of the claim's offer, just after its answer has ended. @pre replicas() > 0
+  [[nodiscard]] LatencyFit::Load load(const Claim& claim) const;
   [[nodiscard]] std::span<const OfferId> offers(DestinationId d) const { return stations_[d.value].offers; }
   /// Expected time from dispatch to completion, from the pace of the last answers.
   [[nodiscard]] Duration residence(OfferId offer) const { return holds_[offer.value].residence; }
@@ -104,14 +108,16 @@ class Occupancy {
   };
   struct Station {  // by destination
     std::vector<OfferId> offers;
-    bool queues = false;                   ///< GPUs
-    bool windows = false;                  ///< rate limits
-    std::optional<CommitmentMeter> meter;  ///< in shares of the bucket
+    bool queues = false;                      ///< GPUs
+    bool windows = false;                     ///< rate limits
+    std::optional<CommitmentMeter> meter;     ///< in shares of the bucket
+    std::int64_t prefilled = 0, prompts = 0;  ///< uncached tokens and prompts whose first token has come
     MinuteWindow window;
     RateCaps caps{}, per_cap{};  ///< and their inverses, 0 where none is known
     std::uint8_t binding = 1;    ///< RateLimit shown in the `tokens` column
   };
-  [[nodiscard]] double decode_slowdown(const Offer& offer, const Hold& hold) const;
+  [[nodiscard]] static double decode_slowdown(const ServerProfile& curve, const Hold& hold);
+  void look_beside(const Station& station, Claim& claim) const;
   [[nodiscard]] static std::int64_t held(const Claim& claim);
   /// Utilization as the claim's class feels it, itself included.
   [[nodiscard]] double felt_rho(const Claim& claim, const Live& live) const;
@@ -122,6 +128,7 @@ class Occupancy {
   [[nodiscard]] double metered(const Claim& claim, double output, std::int64_t cached, const Live& live) const;
 
   const Snapshot* snapshot_;
+  const LatencyFit* latency_;
   std::vector<Hold> holds_;
   std::vector<Station> stations_;
 };

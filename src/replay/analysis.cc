@@ -170,6 +170,7 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   analysis.series = std::move(run.series);
   analysis.used_share = std::move(run.used_share);
   analysis.knees = std::move(run.knees);
+  analysis.latency = std::move(run.latency);
   analysis.evictions = run.evictions;
   analysis.unit_changes = run.unit_changes;
   analysis.statement = std::move(run.statement);

@@ -70,6 +70,12 @@ struct KneePoint {
   double prior = 0.0, fitted = 0.0;
 };
 
+/// What the brain made of an offer's latency curve: by the data sheet or as measured, and at the end of the run.
+struct CurvePoint {
+  OfferId offer;
+  ServerProfile prior, fitted;
+};
+
 /// The supply curve of a model at a quantile of its load, for a mean request of the trace.
 struct LoadCurve {
   std::string at;  ///< "p50", "p95"
@@ -91,6 +97,7 @@ struct Analysis {
   Series series;
   std::vector<double> used_share;  ///< by destination
   std::vector<KneePoint> knees;
+  std::vector<CurvePoint> latency;
   std::vector<std::string> assumptions;
   double sensitivity_sample = 1.0;  ///< share of the requests in the sensitivity runs
   std::vector<SensitivityRow> sensitivity;

@@ -338,6 +338,7 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
     for (std::uint32_t o = 0; o < fleet.offers().size(); ++o) {
       const Offer& offer = fleet.offers()[o];
       if (map.of_model[offer.model.value] != i || !offer.profile) continue;
+      result.latency.push_back({OfferId{o}, *offer.profile, *island.engine().belief().curve(OfferId{o})});
       for (std::uint32_t s = 0; s < fleet.fleet().slo_classes.size(); ++s)
         result.knees.push_back({OfferId{o}, SloId{s}, island.engine().knee_prior(OfferId{o}, SloId{s}),
                                 island.engine().belief().knee(OfferId{o}, SloId{s})});

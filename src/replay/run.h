@@ -43,6 +43,7 @@ struct RunResult {
   Series series;
   std::vector<double> used_share;  ///< by destination
   std::vector<KneePoint> knees;
+  std::vector<CurvePoint> latency;
   std::vector<Unreplayed> unreplayed;
   std::uint64_t rows = 0, replayed = 0;
   std::uint64_t evictions = 0, unit_changes = 0;

@@ -41,16 +41,16 @@ struct Hours {
   double slo_first = 0.0, slo_last = 0.0;  ///< attainment in the first and the last quarter
 };
 
-Hours replay(double believed_slower, double slowdown) {
-  const auto fleet = fleet_with(believed_slower);
-  const Snapshot snapshot(*fleet);
-  // Three hours at 9/s: 200 output tokens each, more than the pool can take (64 / (200 x 42 ms) = 7.6/s).
+/// Three hours at this rate, on a plant that is `slowdown` times as slow as the fleet says.
+Hours replay_on(const Fleet& fleet, double slowdown, double per_second, std::int32_t prompt, std::int32_t output_least,
+                std::int32_t output_most) {
+  const Snapshot snapshot(fleet);
   Rng rng(7, "slow plant");
   double at = 0.0;
   std::vector<replay_testing::Made> requests;
   while (at < 3.0 * 3600.0) {
-    at += rng.exponential(1.0 / 9.0);
-    requests.push_back(made(at, 400, static_cast<std::int32_t>(rng.between(150, 250))));
+    at += rng.exponential(1.0 / per_second);
+    requests.push_back(made(at, prompt, static_cast<std::int32_t>(rng.between(output_least, output_most))));
   }
   MemorySource source(std::move(requests));
   RunOptions options;
@@ -71,6 +71,11 @@ Hours replay(double believed_slower, double slowdown) {
   return hours;
 }
 
+Hours replay(double believed_slower, double slowdown) {
+  // 200 output tokens each, more than the pool can take (64 / (200 x 42 ms) = 7.6/s).
+  return replay_on(*fleet_with(believed_slower), slowdown, 9.0, 400, 150, 250);
+}
+
 double saved(const Hours& hours) {
   const Statement& s = hours.run.statement;
   return static_cast<double>((s.c0 - s.c4 - s.fixed).nano) / static_cast<double>(s.c0.nano);
@@ -89,6 +94,31 @@ TEST(SlowPlant, moves_the_knee_costs_savings_and_keeps_the_slo) {
   // Visibly better: more of the same requests kept their limits and the bill is lower.
   EXPECT_GT(right.run.statement.slo_met, slower.run.statement.slo_met);
   EXPECT_LT(right.run.statement.c4, slower.run.statement.c4);
+}
+
+/// An engine that nobody measured, whose limit is its prompts: 1,000 tokens each, 0.1 s as the data sheet has it.
+Hours replay_prompts(double slowdown) {
+  auto fleet = replay_testing::api_fleet();
+  ServerProfile p = believed();
+  p.prefill_tokens_per_s = 10'000.0;
+  p.measured = false;
+  Destination pool = replay_testing::owned_pool(p);
+  pool.amortization_hourly = Usd{1'000'000'000};
+  fleet->destinations.push_back(pool);
+  return replay_on(*fleet, slowdown, 8.0, 1'000, 5, 15);
+}
+
+TEST(SlowPlant, corrects_the_prompt_rate_of_a_pool_that_nobody_measured) {
+  const Hours right = replay_prompts(1.0), slower = replay_prompts(1.3);
+  ASSERT_EQ(slower.run.latency.size(), 1U);
+  const auto scale = [](const Hours& hours) {
+    const CurvePoint& c = hours.run.latency.front();
+    return c.fitted.prefill_tokens_per_s / c.prior.prefill_tokens_per_s;
+  };
+  EXPECT_NEAR(scale(right), 1.0, 0.05);
+  EXPECT_NEAR(scale(slower) * 1.3, 1.0, 0.05);
+  EXPECT_GE(slower.slo_last, 0.999);
+  EXPECT_LT(saved(slower), saved(right));
 }
 
 TEST(SlowPlant, believed_as_it_is_does_better_than_found_out) {

@@ -53,6 +53,7 @@ std::string to_json(const ReportInput& input) {
   j["sensitivity"] = w.sensitivity();
   j["supply_curves"] = w.supply_curves();
   j["knees"] = w.knees();
+  j["latency_curves"] = w.latency();
   j["slo_classes"] = w.slo_classes();
   j["chargeback"] = w.chargeback();
   j["settlement"] = w.settlement();

@@ -206,4 +206,20 @@ Json Sections::knees() const {
   return all;
 }
 
+Json Sections::latency() const {
+  Json all = Json::array();
+  for (const CurvePoint& c : a.latency) {
+    const Offer& offer = snapshot[c.offer];
+    const char* fitted = c.fitted == c.prior ? "roofline" : "fitted";
+    all.push_back({{"destination", destination(offer.destination)},
+                   {"model", model(offer.model)},
+                   {"basis", c.prior.measured ? "measured" : fitted},
+                   {"prior_prefill_tokens_per_s", c.prior.prefill_tokens_per_s},
+                   {"fitted_prefill_tokens_per_s", c.fitted.prefill_tokens_per_s},
+                   {"prior_step_ms", c.prior.step_base_s * 1e3},
+                   {"fitted_step_ms", c.fitted.step_base_s * 1e3}});
+  }
+  return all;
+}
+
 }  // namespace ace::report

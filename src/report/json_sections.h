@@ -33,6 +33,7 @@ struct Sections {
   /// Merit order where the trace's load meets it; an unlimited quota has no width of its own and is null.
   [[nodiscard]] Json supply_curves() const;
   [[nodiscard]] Json knees() const;
+  [[nodiscard]] Json latency() const;
 
   // What it cost, what it saved, and who pays: json_money.cc
   [[nodiscard]] Json headline() const;
