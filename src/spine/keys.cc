@@ -46,7 +46,8 @@ Result<void> Keys::seal(std::uint32_t segment, std::uint64_t id_ms_min, std::uin
     for (const Address& place : places)
       if (place.segment == segment) table.emplace_back(key, place.offset);
   std::sort(table.begin(), table.end());
-  if (Result<void> done = write(segment, table); !done) return done;
+  // Where there is no room for it, it is made again when somebody needs it: what must not be lost is that it is needed.
+  if (Result<void> done = write(segment, table); !done && done.error().code() != Errc::out_of_range) return done;
   open_.clear();
   sealed(segment, id_ms_min, id_ms_max);
   return {};
@@ -63,7 +64,15 @@ void Keys::sealed_as(std::uint32_t segment, std::uint64_t id_ms_min, std::uint64
 
 Result<void> Keys::restore(std::uint32_t segment, std::vector<std::pair<Fingerprint, std::uint32_t>> keys) {
   std::sort(keys.begin(), keys.end());
-  return write(segment, keys);
+  Result<void> done = write(segment, keys);
+  if (!done && done.error().code() != Errc::out_of_range) return done;
+  load(segment, std::move(keys));
+  return {};
+}
+
+const Keys::Table& Keys::load(std::uint32_t segment, Table table) {
+  if (loaded_.size() >= kLoaded) loaded_.erase(loaded_.begin());
+  return loaded_[segment] = std::move(table);
 }
 
 Result<const Keys::Table*> Keys::table(std::uint32_t segment) {
@@ -81,8 +90,7 @@ Result<const Keys::Table*> Keys::table(std::uint32_t segment) {
     table.push_back({{get<std::uint64_t>(*bytes, at), get<std::uint64_t>(*bytes, at + 8)},
                      static_cast<std::uint32_t>(get<std::uint64_t>(*bytes, at + 16))});
   }
-  if (loaded_.size() >= kLoaded) loaded_.erase(loaded_.begin());
-  return &(loaded_[segment] = std::move(table));
+  return &load(segment, std::move(table));
 }
 
 Result<std::vector<Address>> Keys::find(const Fingerprint& key, std::uint64_t id_ms, std::uint32_t& missing) {

@@ -38,7 +38,7 @@ class Keys {
   /// @param id_ms the time in its id
   /// @return not_found if the file of a segment must be made again first; its number is in `missing`
   Result<std::vector<Address>> find(const Fingerprint& key, std::uint64_t id_ms, std::uint32_t& missing);
-  /// Makes the file of a sealed segment again.
+  /// Makes the file of a sealed segment again, and has it at hand also where there is no room for it.
   Result<void> restore(std::uint32_t segment, std::vector<std::pair<Fingerprint, std::uint32_t>> keys);
 
   static std::string name_of(std::uint32_t segment);  ///< "00000003.keys"
@@ -52,6 +52,7 @@ class Keys {
   };
   using Table = std::vector<std::pair<Fingerprint, std::uint32_t>>;  // sorted; offsets in the segment
   Result<const Table*> table(std::uint32_t segment);
+  const Table& load(std::uint32_t segment, Table table);
   Result<void> write(std::uint32_t segment, const Table& table);
 
   Disk* disk_;

@@ -112,10 +112,7 @@ Result<void> Log::seal_segment() {
   if (Result<void> done = file_->write(written_, bytes); !done) return done;
   if (Result<void> done = file_->truncate(written_ + bytes.size()); !done) return done;
   if (Result<void> done = file_->sync(); !done) return done;
-  Result<void> listed = keys_.seal(head_.number, id_ms_min_, id_ms_max_);
-  // A list of keys that finds no room is made again when somebody needs it.
-  if (!listed && listed.error().code() == Errc::out_of_range) return {};
-  return listed;
+  return keys_.seal(head_.number, id_ms_min_, id_ms_max_);
 }
 
 /// The next segment, when this one has no room. If there is no room on the disk either, the reserve becomes the next
