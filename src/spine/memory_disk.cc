@@ -17,7 +17,9 @@ class MemoryFile : public File {
   }
   Result<void> write(std::uint64_t offset, std::string_view bytes) override {
     bool last = false;
-    if (Result<void> done = disk_->operation(last); !done) return done;
+    const std::size_t sectors =
+        (offset + bytes.size() + MemoryDisk::kSector - 1) / MemoryDisk::kSector - offset / MemoryDisk::kSector;
+    if (Result<void> done = disk_->operation(last, sectors); !done) return done;
     if (inode_->seen.size() < offset + bytes.size()) inode_->seen.resize(offset + bytes.size(), '\0');
     std::copy(bytes.begin(), bytes.end(), inode_->seen.begin() + static_cast<std::ptrdiff_t>(offset));
     inode_->pending.push_back({offset, std::string(bytes), inode_->seen.size()});
@@ -71,8 +73,9 @@ class MemoryMapping : public Mapping {
 };
 }  // namespace
 
-Result<void> MemoryDisk::operation(bool& last) {
+Result<void> MemoryDisk::operation(bool& last, std::size_t sectors) {
   const std::uint64_t number = operations_++;
+  sectors_.push_back(sectors);
   last = number == cut_at_;
   if (number == fail_at_ || (fail_lasting_ && number > fail_at_ && fail_at_ != kNever)) {
     return fail_full_ ? Error(Errc::out_of_range, "no space left on the disk")
@@ -171,10 +174,11 @@ void MemoryDisk::settle(Inode& inode, Loss loss, Rng& rng) const {
     std::size_t length = p.bytes.size();
     if (last && loss == Loss::torn_byte) length = rng.below(length + 1);
     // Sectors are of the disk, not of the write.
-    for (std::uint64_t at = p.offset, end = 0; at < p.offset + length; at = end) {
+    std::size_t kept = 0;
+    for (std::uint64_t at = p.offset, end = 0; at < p.offset + length; at = end, ++kept) {
       end = std::min<std::uint64_t>((at / kSector + 1) * kSector, p.offset + length);
       if (loss == Loss::reordered && rng.chance(0.5)) continue;
-      if (last && loss == Loss::torn_sector && rng.chance(0.3)) break;
+      if (last && loss == Loss::torn_sector && (tear_ ? kept == *tear_ : rng.chance(0.3))) break;
       if (now.size() < end) now.resize(end, '\0');
       std::copy_n(p.bytes.begin() + static_cast<std::ptrdiff_t>(at - p.offset), end - at,
                   now.begin() + static_cast<std::ptrdiff_t>(at));

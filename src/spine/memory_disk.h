@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ class MemoryDisk : public Disk {
   /// From now on: the operation with this number (from 0, counted since then) is the last, and only begins.
   void cut_power_at(std::uint64_t operation) {
     operations_ = 0;
+    sectors_.clear();
     cut_at_ = operation;
   }
   /// The operation with this number fails; with `full` for want of room. Every later one does too, where `lasting`.
@@ -45,9 +47,13 @@ class MemoryDisk : public Disk {
     syncs_ = 0;
     fail_sync_at_ = sync;
   }
+  /// Of the write at which the power goes, `torn_sector` keeps this many sectors from its beginning; else any number.
+  void tear_after(std::optional<std::size_t> sectors) { tear_ = sectors; }
   void heal() { cut_at_ = fail_at_ = fail_sync_at_ = kNever; }
   [[nodiscard]] std::uint64_t operations() const { return operations_; }  ///< since the last of the above
   [[nodiscard]] std::uint64_t syncs() const { return syncs_; }
+  /// Sectors that each of those operations wrote to.
+  [[nodiscard]] const std::vector<std::size_t>& sectors() const { return sectors_; }
 
   /// The machine starts again with what is left. Every File and Mapping of before must be gone.
   void restart(Loss loss, Rng& rng);
@@ -80,8 +86,8 @@ class MemoryDisk : public Disk {
   using Names = std::map<std::string, std::shared_ptr<Inode>>;
 
   /// Counts an operation; throws or fails if it is its turn.
-  /// @param last set where the power goes during it
-  Result<void> operation(bool& last);
+  /// @param last set where the power goes during it @param sectors that it writes to
+  Result<void> operation(bool& last, std::size_t sectors = 0);
   void settle(Inode& inode, Loss loss, Rng& rng) const;
 
   Names names_, kept_names_;
@@ -90,6 +96,8 @@ class MemoryDisk : public Disk {
   std::uint64_t operations_ = 0, syncs_ = 0;
   std::uint64_t cut_at_ = kNever, fail_at_ = kNever, fail_sync_at_ = kNever;
   bool fail_full_ = false, fail_lasting_ = false;
+  std::optional<std::size_t> tear_;
+  std::vector<std::size_t> sectors_;
 };
 
 }  // namespace ace::spine

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/hash.h"
 
 namespace ace::sim {
@@ -11,8 +13,9 @@ using spine::MemoryDisk;
 
 Machine::Machine(std::uint64_t seed, const spine::Signer& signer)
     : rng_(seed, "machine"), now_(instant(1'800'000'000'000'000'000)) {
-  options_.log.segment_bytes = 24U << 10;
-  options_.log.reserve_bytes = 12U << 10;
+  // As small as they may be, so that 200 events fill several.
+  options_.log.segment_bytes = 4 * spine::kSealMax;
+  options_.log.reserve_bytes = 2 * spine::kSealMax;
   options_.log.checkpoint_records = 20 + rng_.below(100);
   options_.log.signer = &signer;
   options_.workers = 1 + static_cast<std::uint32_t>(rng_.below(3));
@@ -25,6 +28,7 @@ Machine::Machine(std::uint64_t seed, const spine::Signer& signer)
 void Machine::arm(const Fault& fault) {
   using Kind = Fault::Kind;
   disk_.heal();
+  disk_.tear_after(fault.sectors);
   disk_.cut_power_at(fault.kind == Kind::power ? fault.at : ~std::uint64_t{0});
   if (fault.kind == Kind::input_output) disk_.fail_at(fault.at, false, false);
   if (fault.kind == Kind::full || fault.kind == Kind::full_once)
@@ -51,56 +55,72 @@ void Machine::open() {
     const auto found = in_flight_.find({worker, position});
     if (found == in_flight_.end()) return;  // left by an earlier process: nobody waits
     const Offered& offered = found->second;
+    ++happened[std::string(name_of(appended.outcome))];
     if (appended.outcome == Appended::Outcome::created) created_[appended.sequence] = offered.bytes;
     if (appended.outcome == Appended::Outcome::conflict) conflicts_[offered.key].insert(offered.bytes);
     in_flight_.erase(found);
   };
 }
 
-/// Boots with a fault; whatever that does, boots again without.
-void Machine::boot(const Fault& fault) {
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    const Fault now = attempt == 0 ? fault : Fault{};
+/// Boots with one fault after the other; whatever that does, boots at last without.
+void Machine::boot(const std::vector<Fault>& faults) {
+  for (std::size_t attempt = 0; attempt <= faults.size(); ++attempt) {
+    const Fault now = attempt < faults.size() ? faults[attempt] : Fault{};
     try {
       arm(now);
       open();
       boot_operations = disk_.operations();
       fail_allocation(0);
       disk_.heal();
-      return;
+      if (store_->recovery().bytes_cut > 0) ++happened["a torn tail was cut"];
+      if (attempt + 1 >= faults.size()) return;
+      end({Fault::Kind::kill, 0, MemoryDisk::Loss::none});  // it did not strike: the next one may
     } catch (const spine::PowerCut&) {
+      ++happened[fmt::format("power went during recovery {}", attempt + 1)];
       end(now);
     } catch (const std::bad_alloc&) {
+      ++happened["no memory during recovery"];
       end(now);
     } catch (const Error& error) {
-      if (attempt == 1 || now.kind == Fault::Kind::none) throw Broken{"the log does not open again: " + error.what()};
+      if (now.kind == Fault::Kind::none) throw Broken{"the log does not open again: " + error.what()};
+      ++happened["an error during recovery"];
       end(now);
     }
   }
 }
 
+/// An event as a worker has it: an end, or a decision with its columns, which is five times as long.
+event::Record Machine::made() {
+  event::Record record;
+  const RequestId id = make_request_id(now_, rng_);
+  record.id = {id.high, id.low};
+  record.tenant = static_cast<std::uint32_t>(rng_.below(5));
+  if (rng_.chance(0.3)) {
+    event::Decided decided;
+    decided.id = id;
+    decided.at = now_;
+    record.evidence.live.resize(1 + rng_.below(16));
+    record.event = decided;
+    return record;
+  }
+  event::Completed end;
+  end.id = id;
+  end.at = now_;
+  end.usage = Usage(Tokens{rng_.between(1, 100'000)}, Tokens{0}, Tokens{rng_.between(1, 4000)});
+  record.event = end;
+  return record;
+}
+
 void Machine::offer() {
   const Unharmed harness;  // a worker that finds no memory has offered nothing
-  event::Record record;
   const bool again = !keys_.empty() && rng_.chance(0.15);
   const bool other = again && rng_.chance(0.4);
-  event::Completed e;
-  if (again) {
-    const event::Key& key = keys_[rng_.below(keys_.size())];
-    record.id = key.id;
-    record.tenant = key.tenant;
-    const auto decoded = event::decode(*offered_[key].begin());
-    e = std::get<event::Completed>(decoded->event);
-  } else {
-    const RequestId id = make_request_id(now_, rng_);
-    record.id = {id.high, id.low};
-    record.tenant = static_cast<std::uint32_t>(rng_.below(5));
-    e.id = id;
-    e.at = now_;
-    e.usage = Usage(Tokens{rng_.between(1, 100'000)}, Tokens{0}, Tokens{rng_.between(1, 4000)});
+  event::Record record = again ? *event::decode(*offered_[keys_[rng_.below(keys_.size())]].begin()) : made();
+  if (other) {  // the same key with another content
+    const Tokens changed{rng_.between(1, 1'000'000)};
+    if (auto* end = std::get_if<event::Completed>(&record.event)) end->h1 = changed;
+    if (auto* decided = std::get_if<event::Decided>(&record.event)) decided->cached_predicted = changed;
   }
-  if (other) e.h1 = Tokens{rng_.between(1, 1'000'000)};
-  record.event = e;
   const std::string bytes = *event::encode(record);
   const event::Key key = event::key_of(record);
   const auto worker = static_cast<std::uint32_t>(rng_.below(options_.workers));
@@ -126,8 +146,8 @@ void Machine::work(std::uint64_t events) {
   for (int i = 0; i < 4; ++i) step();
 }
 
-void Machine::live(std::uint64_t events, const Fault& fault, const Fault& boot_fault) {
-  boot(boot_fault);
+void Machine::live(std::uint64_t events, const Fault& fault, const std::vector<Fault>& boot_faults) {
+  boot(boot_faults);
   arm(fault);
   try {
     work(events);
@@ -135,29 +155,46 @@ void Machine::live(std::uint64_t events, const Fault& fault, const Fault& boot_f
       if (Result<void> done = store_->close(now_); !done) throw Error(done.error());
     }
   } catch (const spine::PowerCut&) {
+    ++happened["power went"];
   } catch (const std::bad_alloc&) {
+    ++happened["no memory"];
   } catch (const Error& error) {
+    ++happened["an error of the disk"];
     // A log that opens on a full disk stays closed to events, also when there is room again.
     using Kind = Fault::Kind;
-    const bool full_at_boot = boot_fault.kind == Kind::full || boot_fault.kind == Kind::full_once;
+    const bool full_at_boot = std::any_of(boot_faults.begin(), boot_faults.end(), [](const Fault& f) {
+      return f.kind == Kind::full || f.kind == Kind::full_once;
+    });
     const bool harmless = fault.kind == Kind::none || fault.kind == Kind::kill || fault.kind == Kind::power;
     if (harmless && !full_at_boot) throw Broken{"an error without a fault: " + error.what()};
   }
   operations = disk_.operations();
   syncs = disk_.syncs();
   allocated = allocations();
+  sectors = disk_.sectors();
+  if (store_ != nullptr && store_->log().full()) ++happened["the disk was full"];
   end(fault);
-  if (fault.kind == Fault::Kind::none && rng_.chance(0.3)) prune_some();
+  if (fault.kind == Fault::Kind::none && rng_.chance(0.3)) prune({});
 }
 
-void Machine::prune_some() {
+void Machine::prune(const Fault& fault) {
   const auto names = disk_.list();
   std::uint32_t last = 0;
   for (const std::string& name : *names) last = std::max(last, spine::segment_number(name).value_or(0));
   const Result<spine::Pruned> before = spine::pruned_of(disk_);
   if (!before || last < before->segments + 3) return;
-  const Result<spine::Pruned> pruned = spine::prune(disk_, before->segments + 1);
-  if (!pruned) throw Broken{"pruning: " + pruned.error().what()};
+  arm(fault);
+  try {
+    const Result<spine::Pruned> pruned = spine::prune(disk_, before->segments + 1);
+    if (!pruned && fault.kind == Fault::Kind::none) throw Broken{"pruning: " + pruned.error().what()};
+    if (pruned) ++happened["a segment was pruned"];
+  } catch (const spine::PowerCut&) {
+    ++happened["power went while pruning"];
+  } catch (const std::bad_alloc&) {
+    ++happened["no memory while pruning"];
+  }
+  operations = disk_.operations();
+  end(fault);
 }
 
 void Machine::judge() {
@@ -188,6 +225,9 @@ void Machine::judge() {
   if (!read) throw Broken{"the log does not verify: " + read.error().what()};
   if (read->torn) throw Broken{"an opened log has a torn tail: " + read->torn->what()};
   pruned_to_ = read->first;
+  if (read->segments > 1) ++happened["a segment was sealed"];
+  if (read->conflicts > 0) ++happened["a conflict was kept"];
+  if (read->checkpoints > 0) ++happened["a checkpoint was signed"];
   for (const auto& [sequence, bytes] : created_) {
     if (sequence < pruned_to_) continue;
     const auto found = by_sequence.find(sequence);

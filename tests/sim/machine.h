@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/rng.h"
 #include "spine/spine.h"
@@ -31,6 +33,7 @@ struct Fault {
   } kind = Kind::none;
   std::uint64_t at = 0;
   spine::MemoryDisk::Loss loss = spine::MemoryDisk::Loss::all;
+  std::optional<std::size_t> sectors{};  ///< that a torn write keeps; any number, if not said
 };
 
 /// The allocation with this number, from now on, throws std::bad_alloc; 0 = none does. Of this thread alone.
@@ -54,14 +57,19 @@ class Machine {
   Machine(std::uint64_t seed, const spine::Signer& signer);
 
   /// A life: boots, works through `events` of the seed's workload with `fault` armed, and ends.
-  /// @param boot_fault strikes while it boots; it then boots again
+  /// @param boot_faults one after the other strikes while it boots; after the last it boots without
   /// @throw Broken
-  void live(std::uint64_t events, const Fault& fault, const Fault& boot_fault = {});
+  void live(std::uint64_t events, const Fault& fault, const std::vector<Fault>& boot_faults = {});
+  /// Removes the oldest segment, where there is one to spare, with `fault` armed. @throw Broken
+  void prune(const Fault& fault);
   /// Boots once more without faults and compares the log with every promise. @throw Broken
   void judge();
-  /// Operations on the disk, syncs and allocations of the last life after its boot.
+  /// Operations on the disk, syncs and allocations of the last life after its boot, or of the last pruning.
   std::uint64_t operations = 0, syncs = 0, allocated = 0;
+  std::vector<std::size_t> sectors;  ///< that each of those operations wrote to
   std::uint64_t boot_operations = 0;
+  /// What happened at least once, and how often: a test that never gets there shows nothing.
+  std::map<std::string, std::uint64_t> happened;
   [[nodiscard]] std::uint64_t acknowledged() const { return created_.size(); }
   [[nodiscard]] std::uint64_t digest() const { return digest_; }  ///< of the log as last judged
 
@@ -70,13 +78,13 @@ class Machine {
     event::Key key;
     std::string bytes;
   };
-  void boot(const Fault& fault);
+  void boot(const std::vector<Fault>& faults);
   void arm(const Fault& fault);
   void end(const Fault& fault);
   void work(std::uint64_t events);
   void offer();
+  event::Record made();
   void step();
-  void prune_some();
   void open();
 
   spine::MemoryDisk disk_;
