@@ -3,25 +3,16 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
 
 #include "adapters/spine_writer.h"
+#include "adapters/wall_clock.h"
 #include "spine/record_testing.h"
 
 namespace ace {
 namespace {
-
-class SteadyClock : public Clock {
- public:
-  Instant now() override {
-    return instant(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count());
-  }
-};
 
 struct Folder {
   std::string path = std::filesystem::current_path() / "spine_bench_log";
@@ -48,7 +39,7 @@ BENCHMARK(sync_latency)->Unit(benchmark::kMicrosecond)->UseRealTime();
 /// Requests of five events and a decision over 16 candidates, through a spool, chained, signed and synced in groups.
 void append_durable(benchmark::State& state) {
   const Folder folder;
-  SteadyClock clock;
+  WallClock clock;
   const spine::Signer signer = spine::Signer::generate();
   spine::StoreOptions options;
   options.log.signer = &signer;

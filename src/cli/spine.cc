@@ -1,17 +1,9 @@
 #include "cli/spine.h"
 
-#include <chrono>
+#include <charconv>
 #include <random>
 
 namespace ace::cli {
-
-Instant WallClock::now() {
-  const Instant seen =
-      instant(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-                  .count());
-  latest_ = std::max(latest_, seen);
-  return latest_;
-}
 
 spine::StoreOptions store_options(const spine::Signer& signer, spine::Durability durability) {
   spine::StoreOptions options;
@@ -22,10 +14,45 @@ spine::StoreOptions store_options(const spine::Signer& signer, spine::Durability
   return options;
 }
 
+Result<LogView> LogView::open(const std::string& directory, const std::string& archive) {
+  LogView view;
+  Result<std::unique_ptr<PosixDisk>> log = PosixDisk::open(directory, PosixDisk::Access::read);
+  if (!log) return std::move(log).error();
+  view.log_ = *std::move(log);
+  if (!archive.empty()) {
+    Result<std::unique_ptr<PosixDisk>> more = PosixDisk::open(archive, PosixDisk::Access::read);
+    if (!more) return std::move(more).error().with("the archive");
+    view.archive_ = *std::move(more);
+  }
+  view.together_ = std::make_unique<spine::ArchivedDisk>(*view.log_, view.archive_ ? *view.archive_ : *view.log_);
+  return view;
+}
+
+Result<spine::PublicKey> public_key_from(const std::string& text) {
+  spine::PublicKey key{};
+  bool good = text.size() == 2 * key.size();
+  for (std::size_t i = 0; good && i < key.size(); ++i) {
+    const char* const end = text.data() + 2 * i + 2;
+    const auto [read, error] = std::from_chars(text.data() + 2 * i, end, key[i], 16);
+    good = error == std::errc() && read == end;
+  }
+  if (good) return key;
+  return Error(Errc::bad_input,
+               "--key: expected the 64 hexadecimal digits that `ace spine checkpoint` prints, got \"" + text + "\"");
+}
+
+Result<event::EventId> event_id_from(const std::string& text) {
+  const std::string digits = text.substr(text.find('_') + 1);  // npos + 1 is the whole text
+  const Result<RequestId> id = request_id_from("req_" + digits);
+  if (!id) return Error(Errc::bad_input, "expected an id of 26 base32 characters, got \"" + text.substr(0, 64) + "\"");
+  return event::EventId{id->high, id->low};
+}
+
 void add_spine(CLI::App& app, Context& context) {
   CLI::App* spine = app.add_subcommand("spine", "The event log: look at it, check it, keep it");
   spine->require_subcommand(1);
   add_spine_read(*spine, context);
+  add_spine_prove(*spine, context);
   add_spine_admin(*spine, context);
   add_spine_append(*spine, context);
 }

@@ -4,18 +4,10 @@
 #include <string>
 
 #include "adapters/spine_writer.h"
+#include "adapters/wall_clock.h"
 #include "cli/cli.h"
 
 namespace ace::cli {
-
-/// The wall clock, never backwards: what is written later is not labelled earlier.
-class WallClock : public Clock {
- public:
-  Instant now() override;
-
- private:
-  Instant latest_{};
-};
 
 /// Where the key lies that signs the checkpoints of the log in `directory`.
 inline std::string signing_key_of(const std::string& directory) { return directory + "/signing.pem"; }
@@ -23,8 +15,29 @@ inline std::string signing_key_of(const std::string& directory) { return directo
 /// Options for opening the log of `directory` as its owner. @param signer outlives the log
 spine::StoreOptions store_options(const spine::Signer& signer, spine::Durability durability);
 
+/// A log to be read, with its archive if there is one.
+class LogView {
+ public:
+  /// @param archive directory, or empty: then `directory` may be an archive itself
+  static Result<LogView> open(const std::string& directory, const std::string& archive);
+  spine::Disk& disk() { return *together_; }  ///< both
+  spine::Disk& itself() { return *log_; }     ///< without the archive
+
+ private:
+  std::unique_ptr<PosixDisk> log_, archive_;
+  std::unique_ptr<spine::ArchivedDisk> together_;
+};
+inline constexpr const char* kArchiveHelp =
+    "directory to which `ace spine archive` copied segments that were pruned since";
+
+/// A public key of Ed25519 as `ace spine checkpoint` prints it, 64 hexadecimal digits.
+Result<spine::PublicKey> public_key_from(const std::string& text);
+/// The 26 characters of an id, with or without its prefix ("req_").
+Result<event::EventId> event_id_from(const std::string& text);
+
 void add_spine_append(CLI::App& spine, Context& context);
-void add_spine_read(CLI::App& spine, Context& context);   ///< stat, tail, export, verify
+void add_spine_read(CLI::App& spine, Context& context);  ///< stat, tail, export, verify
+void add_spine_prove(CLI::App& spine, Context& context);
 void add_spine_admin(CLI::App& spine, Context& context);  ///< checkpoint, prune
 
 }  // namespace ace::cli

@@ -25,8 +25,10 @@ Result<std::unique_ptr<Store>> Store::open(Disk& disk, const StoreOptions& optio
   }
   if (Result<void> done = disk.sync_directory(); !done) return std::move(done).error();
   const auto what = recovery.bytes_cut > 0 ? event::Lifecycle::What::recovered : event::Lifecycle::What::started;
-  Result<void> done = store->own(event::Lifecycle{what, now, recovery.bytes_cut}, now);
-  if (done) done = store->drain(now);
+  // What the last process left comes first: behind this event a reader knows of the world what the new one says.
+  Result<void> done = store->drain(now);
+  if (done) done = store->own(event::Lifecycle{what, now, recovery.bytes_cut}, now);
+  if (done) done = store->commit(now);
   if (!done && done.error().code() != Errc::out_of_range) return std::move(done).error();
   return store;
 }
