@@ -47,7 +47,7 @@ class Help(Case):
     COMMANDS = ["", "analyze", "explain", "verify", "ledger", "ledger chargeback",
                 "ledger focus", "ledger focus-check", "ledger reconcile", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
                 "fleet check", "fleet curve", "prices", "prices show", "prices check", "prices corrections", "prices diff",
-                "spine", "spine stat", "spine tail", "spine export", "spine verify", "spine checkpoint", "spine prune",
+                "spine", "spine stat", "spine tail", "spine export", "spine verify", "spine checkpoint", "spine prove", "spine archive", "spine prune",
                 "spine append", "completion"]
 
     def test_every_command_has_help_with_usage_and_every_listed_command_is_known_here(self):

@@ -14,21 +14,7 @@ import tempfile
 import threading
 import time
 
-
-def varint(n):
-    out = bytearray()
-    while n >= 0x80:
-        out.append(n & 0x7F | 0x80)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
-
-
-def event(rng, now_ms):
-    """A first token, written by hand: id, tenant, and field 9 with an offer and a time."""
-    identifier = now_ms.to_bytes(6, "big") + rng.randbytes(10)
-    inner = b"\x08" + varint(rng.randrange(1, 300)) + b"\x10" + varint(rng.randrange(1, 10**9))
-    return b"\x0a\x10" + identifier + b"\x10" + varint(rng.randrange(1, 50)) + b"\x4a" + varint(len(inner)) + inner
+import spine_events
 
 
 def main():
@@ -62,7 +48,7 @@ def main():
             try:
                 while time.monotonic() < until:
                     for _ in range(50):
-                        process.stdin.write(base64.b64encode(event(rng, now_ms)) + b"\n")
+                        process.stdin.write(base64.b64encode(spine_events.first_token(rng, now_ms)) + b"\n")
                     process.stdin.flush()
             except BrokenPipeError:
                 print(process.stderr.read().decode(), file=sys.stderr)

@@ -125,6 +125,23 @@ Result<void> FleetFiles::keep(const std::vector<FleetText>& files) const {
   return sync_folder(folder_);
 }
 
+Result<void> FleetFiles::copy(const FleetFiles& to) const {
+  std::error_code failure;
+  if (!std::filesystem::is_directory(folder_, failure)) return {};  // no fleet was recorded
+  std::vector<FleetText> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, failure)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".tmp")) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in || to_hex(view(digest_of(text.view()))) != name)
+      return Error(Errc::corrupt, entry.path().string() + " is no longer what was recorded: its SHA-256 is another");
+    files.push_back({Role::fleet, name, std::move(text).str()});
+  }
+  return failure ? Error(Errc::unavailable, "listing " + folder_ + ": " + failure.message()) : to.keep(files);
+}
+
 Result<std::string> FleetFiles::read(const event::FleetChanged::File& file) const {
   const std::string hex = to_hex(view(file.sha256));
   const std::string path = folder_ + "/" + hex;

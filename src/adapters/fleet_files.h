@@ -37,6 +37,8 @@ class FleetFiles {
   explicit FleetFiles(const std::string& directory) : folder_(directory + "/files") {}
   /// Writes what is not there yet, durably. @return unavailable
   Result<void> keep(const std::vector<FleetText>& files) const;
+  /// Keeps there all that is here. @return corrupt if a file is not what its name says
+  Result<void> copy(const FleetFiles& to) const;
   /// @return not_found, or corrupt if the bytes are no longer those of the digest
   [[nodiscard]] Result<std::string> read(const event::FleetChanged::File& file) const;
 

@@ -2,14 +2,17 @@
 
 #include <ostream>
 
+#include "adapters/fleet_files.h"
 #include "cli/spine.h"
 
 namespace ace::cli {
 namespace {
 
 struct Arguments {
-  std::string directory;
+  std::string directory, archive;
   std::uint32_t last = 0;
+  std::int64_t days = -1;
+  bool discard = false;
 };
 
 Result<void> checkpoint(const Arguments& a, Context& context) {
@@ -33,13 +36,66 @@ Result<void> checkpoint(const Arguments& a, Context& context) {
   return {};
 }
 
+/// The last segment that may go: the one named, or the last whose newest event is that old.
+Result<std::uint32_t> last_to_prune(const Arguments& a, spine::Disk& disk) {
+  if (a.days < 0) return a.last;
+  const Result<spine::Pruned> pruned = spine::pruned_of(disk);
+  if (!pruned) return Error(pruned.error());
+  WallClock clock;
+  const std::int64_t before_ms = nanos(clock.now()) / 1'000'000 - a.days * 86'400'000;
+  for (std::uint32_t number = pruned->segments + 1;; ++number) {
+    Result<std::unique_ptr<spine::File>> file = disk.open(spine::segment_name(number), false);
+    if (!file) return std::move(file).error();
+    const Result<std::optional<spine::Seal>> seal = spine::seal_at_end(**file, number);
+    if (!seal) return Error(seal.error());
+    const bool old = *seal && ((*seal)->id_ms_min > (*seal)->id_ms_max ||  // no event in it
+                               static_cast<std::int64_t>((*seal)->id_ms_max) < before_ms);
+    if (!old) return number - 1;
+  }
+}
+
 Result<void> prune(const Arguments& a, Context& context) {
+  if ((a.last == 0) == (a.days < 0))
+    return Error(Errc::bad_input, "which segments? give either --to SEGMENT or --older-than DAYS");
+  if (a.archive.empty() == !a.discard)
+    return Error(Errc::bad_input,
+                 "give the --archive that holds them (`ace spine archive`), or --discard to lose them for ever");
   Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(a.directory, PosixDisk::Access::own);
   if (!disk) return std::move(disk).error();
-  const Result<spine::Pruned> pruned = spine::prune(**disk, a.last);
+  const Result<std::uint32_t> last = last_to_prune(a, **disk);
+  if (!last) return Error(last.error());
+  const Result<spine::Pruned> before = spine::pruned_of(**disk);
+  if (!before) return Error(before.error());
+  if (!a.archive.empty()) {
+    const Result<std::unique_ptr<PosixDisk>> archived = PosixDisk::open(a.archive, PosixDisk::Access::read);
+    if (!archived) return Error(archived.error()).with("the archive");
+    if (Result<void> held = spine::archive_holds(**disk, **archived, before->segments + 1, *last); !held) return held;
+  }
+  if (*last <= before->segments) {
+    *context.out << fmt::format("nothing to remove: segments 1 to {} are gone already\n", before->segments);
+    return {};
+  }
+  const Result<spine::Pruned> pruned = spine::prune(**disk, *last);
   if (!pruned) return Error(pruned.error());
   *context.out << fmt::format("segments 1 to {} are removed, {} records; their roots stay\n", pruned->segments,
                               pruned->rest.end);
+  return {};
+}
+
+Result<void> archive(const Arguments& a, Context& context) {
+  const Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(a.directory, PosixDisk::Access::read);
+  if (!disk) return Error(disk.error());
+  if (const Result<spine::Log::Identity> there = spine::Log::identity(**disk); !there) return Error(there.error());
+  const Result<std::unique_ptr<PosixDisk>> to = PosixDisk::open(a.archive, PosixDisk::Access::own);
+  if (!to) return Error(to.error()).with("the archive");
+  const Result<spine::Archived> done = spine::archive(**disk, **to);
+  if (!done) return Error(done.error());
+  if (Result<void> kept = FleetFiles(a.directory).copy(FleetFiles(a.archive)); !kept) return kept;
+  if (done->last < done->first)
+    *context.out << "no segment is sealed yet\n";
+  else
+    *context.out << fmt::format("{} holds segments {} to {}; {} added, {} bytes in {}, read back and equal\n",
+                                a.archive, done->first, done->last, done->added, done->bytes, done->bytes_packed);
   return {};
 }
 
@@ -53,11 +109,25 @@ void add_spine_admin(CLI::App& spine, Context& context) {
   checkpoint_command->callback([c, &context] {
     if (Result<void> done = checkpoint(*c, context); !done) context.fail(done.error());
   });
+  auto v = std::make_shared<Arguments>();
+  CLI::App* archive_command = spine.add_subcommand(
+      "archive", "Copy sealed segments to another directory, compressed; each is read back and compared");
+  archive_command->add_option("directory", v->directory, "of the log; it may be in use")->required();
+  archive_command->add_option("to", v->archive, "directory of the archive; made if it is not there")->required();
+  archive_command->callback([v, &context] {
+    if (Result<void> done = archive(*v, context); !done) context.fail(done.error());
+  });
   auto p = std::make_shared<Arguments>();
-  CLI::App* prune_command =
-      spine.add_subcommand("prune", "Remove the oldest segments; copy them first to archive them");
+  CLI::App* prune_command = spine.add_subcommand("prune", "Remove the oldest segments, once an archive holds them");
   prune_command->add_option("directory", p->directory, "of the log")->required();
-  prune_command->add_option("--to", p->last, "last segment to remove")->required()->type_name("SEGMENT");
+  prune_command->add_option("--to", p->last, "last segment to remove")->type_name("SEGMENT");
+  prune_command
+      ->add_option("--older-than", p->days, "remove the segments whose newest event is older than this many days")
+      ->check(CLI::Range(0, 100'000))
+      ->type_name("DAYS");
+  prune_command->add_option("--archive", p->archive, "directory that must hold each of them, byte for byte")
+      ->type_name("DIR");
+  prune_command->add_flag("--discard", p->discard, "remove them although no archive holds them");
   prune_command->callback([p, &context] {
     if (Result<void> done = prune(*p, context); !done) context.fail(done.error());
   });

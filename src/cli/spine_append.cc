@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <iostream>
 #include <mutex>
@@ -13,6 +14,7 @@ namespace {
 
 struct Arguments {
   std::string directory, durability = "group";
+  std::uint32_t segment_bytes = spine::LogOptions().segment_bytes;
   bool from_stdin = false;
 };
 
@@ -52,8 +54,10 @@ Result<void> run(const Arguments& a, Context& context) {
     return std::move(made).error();
   const Result<spine::Signer> signer = signer_at(signing_key_of(a.directory));
   if (!signer) return Error(signer.error());
-  Result<std::unique_ptr<SpineWriter>> writer =
-      SpineWriter::open(a.directory, store_options(*signer, durability), clock);
+  spine::StoreOptions options = store_options(*signer, durability);
+  options.log.segment_bytes = a.segment_bytes;
+  options.log.reserve_bytes = std::min(options.log.reserve_bytes, a.segment_bytes);
+  Result<std::unique_ptr<SpineWriter>> writer = SpineWriter::open(a.directory, options, clock);
   if (!writer) return std::move(writer).error();
   if (const spine::Recovery& found = (*writer)->recovery(); found.bytes_cut > 0)
     *context.err << fmt::format("ace: cut {} bytes at {}, which nobody was told were durable\n", found.bytes_cut,
@@ -94,6 +98,9 @@ void add_spine_append(CLI::App& spine, Context& context) {
   append->add_flag("--stdin", a->from_stdin, "read the events from standard input")->required();
   append->add_option("--durability", a->durability, "strict, group, or relaxed")
       ->check(CLI::IsMember({"strict", "group", "relaxed"}))
+      ->capture_default_str();
+  append->add_option("--segment-bytes", a->segment_bytes, "size of the segments made from now on")
+      ->check(CLI::Range(static_cast<unsigned>(4 * spine::kSealMax), 1U << 30))
       ->capture_default_str();
   append->callback([a, &context] {
     if (Result<void> done = run(*a, context); !done) context.fail(done.error());

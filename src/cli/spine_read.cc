@@ -12,23 +12,10 @@ namespace ace::cli {
 namespace {
 
 struct Arguments {
-  std::string directory, key, checkpoint;
+  std::string directory, archive, key, checkpoint;
   std::uint64_t count = 10, from = 0;
   bool json = false;
 };
-
-/// 64 hexadecimal digits.
-Result<spine::PublicKey> public_key(const std::string& text) {
-  const Error bad(Errc::bad_input, "--key: expected the 64 hexadecimal digits that `ace spine checkpoint` prints");
-  spine::PublicKey key{};
-  if (text.size() != 64) return bad;
-  for (std::size_t i = 0; i < key.size(); ++i) {
-    const std::string digits = text.substr(2 * i, 2);
-    if (digits.find_first_not_of("0123456789abcdef") != digits.npos) return bad;
-    key[i] = static_cast<std::uint8_t>(std::stoi(digits, nullptr, 16));
-  }
-  return key;
-}
 
 /// One event as one line: "    42 2026-11-30T09:42:00Z completed 01h... tenant 3, 61 bytes".
 std::string line_of(const spine::Frame& frame, bool json) {
@@ -75,16 +62,16 @@ Result<void> print_summary(const spine::LogSummary& s, bool json, std::ostream& 
 }
 
 Result<spine::LogSummary> read(const Arguments& a, const std::function<Result<void>(const spine::Frame&)>& visit) {
-  Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(a.directory, PosixDisk::Access::read);
-  if (!disk) return std::move(disk).error();
+  Result<LogView> log = LogView::open(a.directory, a.archive);
+  if (!log) return std::move(log).error();
   spine::ReadOptions options;
   options.from = a.from;
   if (!a.key.empty()) {
-    const Result<spine::PublicKey> key = public_key(a.key);
+    const Result<spine::PublicKey> key = public_key_from(a.key);
     if (!key) return Error(key.error());
     options.key = *key;
   }
-  return spine::read_log(**disk, options, visit);
+  return spine::read_log(log->disk(), options, visit);
 }
 
 Result<void> stat(const Arguments& a, Context& context) {
@@ -113,29 +100,18 @@ Result<void> export_all(const Arguments& a, Context& context) {
 }
 
 /// The checkpoint held outside must be the beginning of this log.
-Result<void> agrees(const Arguments& a, const spine::LogSummary& s) {
+Result<void> agrees(const Arguments& a) {
   const Result<std::string> note = read_file(a.checkpoint);
   if (!note) return Error(note.error());
-  const Result<spine::PublicKey> key = public_key(a.key);
+  const Result<spine::PublicKey> key = public_key_from(a.key);
   if (!key) return Error(key.error());
   const Result<spine::Checkpoint> held = spine::checkpoint_from(*note, *key);
   if (!held) return Error(held.error()).with(a.checkpoint);
-  if (held->origin != s.origin)
-    return Error(Errc::check_failed, "the checkpoint outside is of another log, " + held->origin);
-  if (held->size > s.next)
-    return Error(
-        Errc::check_failed,
-        fmt::format("rollback_detected: the log holds {} records, the checkpoint outside says {}", s.next, held->size));
-  Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(a.directory, PosixDisk::Access::read);
-  if (!disk) return std::move(disk).error();
-  Result<spine::LogTree> tree = spine::LogTree::read(**disk);
+  Result<LogView> log = LogView::open(a.directory, a.archive);
+  if (!log) return std::move(log).error();
+  Result<spine::LogTree> tree = spine::LogTree::read(log->disk(), [](const spine::Frame&) { return Result<void>(); });
   if (!tree) return std::move(tree).error();
-  Sha256 sha;
-  CompactRange range;
-  for (std::uint64_t i = 0; i < held->size; ++i) range.append(sha, tree->leaf(i));
-  if (range.root(sha) != held->root)
-    return Error(Errc::check_failed, "the log is another one than the checkpoint outside says: its root differs");
-  return {};
+  return tree->agrees(*held);
 }
 
 Result<void> verify(const Arguments& a, Context& context) {
@@ -144,7 +120,7 @@ Result<void> verify(const Arguments& a, Context& context) {
   if (!s) return Error(s.error().code() == Errc::corrupt ? Errc::check_failed : s.error().code(), s.error().what());
   if (s->torn) *context.err << "ace: a torn tail: " << s->torn->what() << "\n";
   if (!a.checkpoint.empty())
-    if (Result<void> held = agrees(a, *s); !held) return held;
+    if (Result<void> held = agrees(a); !held) return held;
   *context.out << fmt::format("holds: {} records, {} checkpoints{}, root {}\n", s->next - s->first, s->checkpoints,
                               a.key.empty() ? " (signatures not checked: no --key)" : "", to_hex(view(s->root)));
   return {};
@@ -157,6 +133,7 @@ void add_spine_read(CLI::App& spine, Context& context) {
     auto a = std::make_shared<Arguments>();
     CLI::App* command = spine.add_subcommand(name, what);
     command->add_option("directory", a->directory, "of the log")->required();
+    command->add_option("--archive", a->archive, kArchiveHelp)->type_name("DIR");
     command->callback([a, &context, run] {
       if (Result<void> done = run(*a, context); !done) context.fail(done.error());
     });

@@ -9,6 +9,7 @@
 #include "cli/files.h"
 #include "cli/replay_arguments.h"
 #include "cli/verify_log.h"
+#include "cli/verify_proof.h"
 #include "report/report.h"
 
 namespace ace::cli {
@@ -18,6 +19,7 @@ struct Arguments {
   ReplayArguments replay;
   std::string report;  ///< or the directory of a spine
   LogArguments log;
+  std::string proof;  ///< instead of either
 };
 
 /// How it was made is part of the report; what it says it was made from is checked by making it again.
@@ -65,18 +67,28 @@ Result<void> run_verify(Arguments& arguments, Context& context) {
   return Error(Errc::check_failed, what);
 }
 
+Result<void> verify_any(Arguments& arguments, Context& context) {
+  if (arguments.report.empty() == arguments.proof.empty())
+    return Error(Errc::bad_input, "verify what? a report, the directory of a spine, or --proof FILE");
+  if (!arguments.proof.empty()) return verify_proof(arguments.proof, arguments.log, context);
+  std::error_code none;
+  if (std::filesystem::is_directory(arguments.report, none))
+    return verify_log(arguments.report, arguments.log, context);
+  if (arguments.log.json) return Error(Errc::bad_input, "--json is for a spine or a proof");
+  return run_verify(arguments, context);
+}
+
 }  // namespace
 
 void add_verify(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("verify",
                          "Recompute a report from its trace and fleet; it must come out equal, field by "
-                         "field. Or check the bytes of a spine: chain, tree, checkpoints");
+                         "field. Or check the bytes of a spine: chain, tree, checkpoints. Or a proof about one");
   auto arguments = std::make_shared<Arguments>();
   command
       ->add_option("report", arguments->report,
                    "report as ace analyze --json printed it, or the directory of a spine (docs/SPINE.md)")
-      ->required()
       ->type_name("REPORT|DIR");
   command->add_option("--trace", arguments->replay.trace, "the request log that the report was made from");
   add_reading_arguments(*command, arguments->replay);
@@ -88,13 +100,18 @@ void add_verify(CLI::App& app, Context& context) {
                    "of a spine: a checkpoint kept elsewhere, which it must continue; needs --key")
       ->allow_extra_args(false)
       ->type_name("FILE");
+  command
+      ->add_option("--archive", arguments->log.archive,
+                   "of a spine: directory to which ace spine archive copied segments that were pruned since")
+      ->type_name("DIR");
+  command
+      ->add_option(
+          "--proof", arguments->proof,
+          "a proof as ace spine prove made it; needs --key, and --checkpoint if it is about an older checkpoint")
+      ->type_name("FILE");
+  command->add_flag("--json", arguments->log.json, "of a spine or a proof: one JSON object");
   command->callback([arguments, &context] {
-    std::error_code none;
-    const bool log = std::filesystem::is_directory(arguments->report, none);
-    if (Result<void> done =
-            log ? verify_log(arguments->report, arguments->log, context) : run_verify(*arguments, context);
-        !done)
-      context.fail(done.error());
+    if (Result<void> done = verify_any(*arguments, context); !done) context.fail(done.error());
   });
 }
 

@@ -2,33 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "adapters/posix_disk.h"
+#include "adapters/fleet_files.h"
 #include "cli/files.h"
-#include "verify/verify.h"
+#include "cli/spine.h"
 
 namespace ace::cli {
 namespace {
 
-Result<verify::PublicKey> key_from(const std::string& text) {
-  verify::PublicKey key{};
-  bool good = text.size() == 2 * key.size();
-  for (std::size_t i = 0; good && i < key.size(); ++i) {
-    const char* const end = text.data() + 2 * i + 2;
-    const auto [read, error] = std::from_chars(text.data() + 2 * i, end, key[i], 16);
-    good = error == std::errc() && read == end;
-  }
-  if (!good) return Error(Errc::bad_input, "--key: expected 64 hexadecimal digits, got \"" + text + "\"");
-  return key;
-}
-
 Result<verify::Pins> pins_of(const LogArguments& arguments) {
   verify::Pins pins;
   if (!arguments.key.empty()) {
-    const Result<verify::PublicKey> key = key_from(arguments.key);
+    const Result<verify::PublicKey> key = public_key_from(arguments.key);
     if (!key) return Error(key.error());
     pins.key = *key;
   }
@@ -42,18 +30,85 @@ Result<verify::Pins> pins_of(const LogArguments& arguments) {
   return pins;
 }
 
+/// Fleets compiled again from the files beside the segments.
+class SpineFleets : public verify::Fleets {
+ public:
+  explicit SpineFleets(const std::string& directory) : snapshots_(directory) {}
+  void hear(const event::Record& record) override { snapshots_.hear(record); }
+  Result<const Snapshot*> at(std::uint64_t number) override { return snapshots_.at(number); }
+
+ private:
+  Snapshots snapshots_;
+};
+
 }  // namespace
 
+Result<void> refused(const verify::Difference& difference, const std::string& where, bool json, Context& context) {
+  if (json)
+    *context.out << nlohmann::ordered_json({{"verified", false},
+                                            {"file", difference.file},
+                                            {"offset_bytes", difference.offset},
+                                            {"expected", difference.expected},
+                                            {"got", difference.got}})
+                        .dump()
+                 << "\n";
+  return Error(Errc::check_failed, where + to_text(difference));
+}
+
 Result<void> verify_log(const std::string& directory, const LogArguments& arguments, Context& context) {
-  const Result<verify::Pins> pins = pins_of(arguments);
+  Result<verify::Pins> pins = pins_of(arguments);
   if (!pins) return Error(pins.error());
-  const Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(directory, PosixDisk::Access::read);
-  if (!disk) return Error(disk.error());
+  Result<LogView> log = LogView::open(directory, arguments.archive);
+  if (!log) return Error(log.error());
+  if (!arguments.archive.empty()) {
+    Result<std::string> pruned = spine::read_whole(log->itself(), "pruned");
+    if (pruned)
+      pins->archived = *std::move(pruned);
+    else if (pruned.error().code() != Errc::not_found)
+      return Error(pruned.error());
+  }
+  const Result<std::string> pruned = spine::read_whole(log->disk(), "pruned");
+  const bool whole = !pruned && pruned.error().code() == Errc::not_found;
+  SpineFleets fleets(directory);
+  verify::Derivation derivation(fleets);
   const Result<verify::Finding> found = verify::check_log(
-      [&] { return (*disk)->list(); }, [&](const std::string& name) { return spine::read_whole(**disk, name); }, *pins);
-  if (!found) return Error(found.error()).with("verifying " + directory);
-  if (found->difference) return Error(Errc::check_failed, directory + ": " + to_text(*found->difference));
+      [&] { return log->disk().list(); }, [&](const std::string& name) { return spine::read_whole(log->disk(), name); },
+      *pins, whole ? [&](std::string_view event) { return derivation.hear(event); } : verify::HearEvent());
+  if (!found) {  // what is not what was recorded is the answer, not bad input
+    const Errc code = found.error().code() == Errc::corrupt ? Errc::check_failed : found.error().code();
+    return Error(code, found.error().what()).with("verifying " + directory);
+  }
+  if (found->difference) return refused(*found->difference, directory + ": ", arguments.json, context);
   const verify::Summary& s = found->summary;
+  const verify::Derived d = derivation.derived();
+  if (arguments.json) {
+    nlohmann::ordered_json out = {{"verified", true},
+                                  {"log", s.origin},
+                                  {"records_first", s.first},
+                                  {"records_next", s.next},
+                                  {"segments", s.segments},
+                                  {"segments_pruned", s.pruned_segments},
+                                  {"bytes", s.bytes},
+                                  {"events", s.events},
+                                  {"conflicts", s.conflicts},
+                                  {"checkpoints", s.checkpoints},
+                                  {"checkpoints_outside", pins->held.size()},
+                                  {"signatures", s.signatures},
+                                  {"signatures_checked", pins->key.has_value()},
+                                  {"root", verify::hex(verify::view(s.root))},
+                                  {"chain", verify::hex(verify::view(s.chain))},
+                                  {"decisions", nullptr},
+                                  {"unfinished", nullptr}};
+    if (whole)
+      out["decisions"] = {{"derived", d.decisions},
+                          {"requests", d.requests},
+                          {"requests_undecided", d.undecided},
+                          {"requests_open", d.open},
+                          {"events_unknown", d.unknown}};
+    if (found->unfinished) out["unfinished"] = to_text(*found->unfinished);
+    *context.out << out.dump() << "\n";
+    return {};
+  }
   *context.out << fmt::format("verified: {} records of {} from {} on, in {} segments and {} bytes\n", s.next - s.first,
                               s.origin, s.first, s.segments, s.bytes);
   *context.out << fmt::format(
@@ -61,6 +116,14 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
       pins->key ? fmt::format("{} signatures hold", s.signatures) : "signatures not checked (no --key)");
   *context.out << fmt::format("root         {}\nchain        {}\n", verify::hex(verify::view(s.root)),
                               verify::hex(verify::view(s.chain)));
+  if (!whole)
+    *context.out << fmt::format("decisions    not derived: records before {} were pruned; give their --archive\n",
+                                s.first);
+  else
+    *context.out << fmt::format(
+        "decisions    {} made again from their records and equal, {} requests ended as decided{}{}\n", d.decisions,
+        d.requests - d.undecided, d.open == 0 ? "" : fmt::format(", {} open", d.open),
+        d.undecided == 0 ? "" : fmt::format("; {} were not decided by ACE", d.undecided));
   if (found->unfinished)
     *context.out << "unfinished   " << to_text(*found->unfinished) << "; it was not acknowledged\n";
   return {};

@@ -224,6 +224,22 @@ Decision Hindsight::decide_again(const Admitted& admitted, const Record& record)
   return decide(*fleet_, live_, request, std::get<Decided>(record.event).at, scratch_);
 }
 
+std::vector<Candidate> Hindsight::explain_again(const Admitted& admitted, const Record& record) {
+  const Request request = request_of(*fleet_, admitted, record);
+  for (const LiveColumn& column : record.evidence.live) event::apply(*fleet_, request.slo, column, live_);
+  const auto& decided = std::get<Decided>(record.event);
+  live_.reserve_short = decided.decision.reserve_short;
+  std::vector<Candidate> candidates = explain(*fleet_, live_, request, decided.at, scratch_);
+  for (Candidate& candidate : candidates) {
+    const auto of = [&](const LiveColumn& column) { return column.offer == candidate.offer.value; };
+    // Its load was not recorded, since it was not among those that could serve.
+    if (candidate.exclusion == Exclusion::none &&
+        std::none_of(record.evidence.live.begin(), record.evidence.live.end(), of))
+      candidate.exclusion = Exclusion::saturated;
+  }
+  return candidates;
+}
+
 std::string difference(const Record& recorded, const Decision& again) {
   const Decision& then = std::get<Decided>(recorded.event).decision;
   const auto differs = [](const std::string& what, auto was, auto is) {

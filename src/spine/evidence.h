@@ -6,6 +6,7 @@
 /// `Hindsight::hear` and calls `decide_again`.
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "spine/record.h"
 
@@ -39,6 +40,10 @@ class Hindsight {
   void hear(const Event& event) { apply(*fleet_, event, live_); }
   /// Decides again. @pre every index is of this snapshot @param record of a Decided
   [[nodiscard]] Decision decide_again(const Admitted& admitted, const Record& record);
+  /// All candidates with their terms and why they were left out, as dispatch's explain() has them. Those without a
+  /// column were left out for health or room; which of the two is known as far as events tell. @pre as above, and
+  /// decide_again() was not called, which forgets what is running @param record of a Decided
+  [[nodiscard]] std::vector<Candidate> explain_again(const Admitted& admitted, const Record& record);
 
  private:
   const Snapshot* fleet_;

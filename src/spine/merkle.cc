@@ -7,12 +7,6 @@ namespace {
 
 constexpr std::string_view kLeaf("\0", 1), kNode("\1", 1);
 
-/// The largest perfect subtree that begins at `begin` and ends by `end`.
-std::uint64_t step(std::uint64_t begin, std::uint64_t end) {
-  const std::uint64_t fits = std::bit_floor(end - begin);
-  return begin == 0 ? fits : std::min(fits, begin & (~begin + 1));
-}
-
 /// k of RFC 6962: the largest power of two below n. @param n at least 2
 std::uint64_t split(std::uint64_t n) { return std::bit_floor(n - 1); }
 
@@ -52,12 +46,17 @@ Result<void> subproof(SubtreeSource& tree, std::uint64_t from, std::uint64_t beg
 
 }  // namespace
 
+std::uint64_t perfect_size(std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t fits = std::bit_floor(end - begin);
+  return begin == 0 ? fits : std::min(fits, begin & (~begin + 1));
+}
+
 Digest leaf_hash(Sha256& sha, std::string_view record) { return sha({kLeaf, record}); }
 Digest node_hash(Sha256& sha, const Digest& left, const Digest& right) { return sha({kNode, view(left), view(right)}); }
 
 Result<CompactRange> CompactRange::from(std::uint64_t begin, std::uint64_t end, std::vector<Digest> nodes) {
   std::size_t needed = 0;
-  for (std::uint64_t at = begin; at < end; at += step(at, end)) ++needed;
+  for (std::uint64_t at = begin; at < end; at += perfect_size(at, end)) ++needed;
   if (end < begin || nodes.size() != needed)
     return Error(Errc::bad_input, "a range of the tree: expected " + std::to_string(needed) + " digests, got " +
                                       std::to_string(nodes.size()));
@@ -86,7 +85,7 @@ Result<void> CompactRange::append(Sha256& sha, const CompactRange& next) {
   if (next.begin_ != end_) return Error(Errc::bad_input, "joining ranges of the tree: they do not meet");
   std::uint64_t at = next.begin_;
   for (const Digest& node : next.nodes_) {
-    const std::uint64_t size = step(at, next.end_);
+    const std::uint64_t size = perfect_size(at, next.end_);
     push(sha, size, node);
     at += size;
   }

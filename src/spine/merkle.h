@@ -13,6 +13,9 @@ namespace ace {
 Digest leaf_hash(Sha256& sha, std::string_view record);
 Digest node_hash(Sha256& sha, const Digest& left, const Digest& right);
 
+/// Leaves of the largest perfect subtree that begins at `begin` and ends by `end`. @param end above `begin`
+std::uint64_t perfect_size(std::uint64_t begin, std::uint64_t end);
+
 /// The perfect subtrees that cover leaves [begin, end), left to right: all of them that anyone needs to know.
 /// From 0 it is at most 64 digests; from elsewhere at most 126.
 class CompactRange {

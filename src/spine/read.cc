@@ -154,24 +154,4 @@ Result<LogSummary> read_log(Disk& disk, const ReadOptions& options,
   return LogReader(disk, options, visit).run();
 }
 
-Result<LogTree> LogTree::read(Disk& disk) {
-  LogTree tree;
-  const Result<LogSummary> read = read_log(disk, {}, [&](const Frame& frame) -> Result<void> {
-    tree.leaves_.push_back(leaf_hash(tree.sha_, frame.bytes));
-    return {};
-  });
-  if (!read) return Error(read.error());
-  if (read->pruned_segments > 0)
-    return Error(Errc::out_of_range, "a proof needs the leaves of all records, and some segments were pruned");
-  return tree;
-}
-
-Result<Digest> LogTree::subtree(std::uint64_t begin, std::uint64_t end) {
-  if (begin >= end || end > leaves_.size()) return Error(Errc::out_of_range, "the log has no such records");
-  if (end - begin == 1) return leaves_[begin];
-  const std::uint64_t middle = begin + std::bit_floor(end - begin - 1);
-  const Result<Digest> left = subtree(begin, middle), right = subtree(middle, end);
-  return node_hash(sha_, *left, *right);
-}
-
 }  // namespace ace::spine

@@ -38,18 +38,4 @@ struct LogSummary {
 Result<LogSummary> read_log(Disk& disk, const ReadOptions& options,
                             const std::function<Result<void>(const Frame&)>& visit);
 
-/// Proofs of a log as it lies on the disk, from leaf hashes that are computed once. 32 bytes for each record.
-class LogTree : public SubtreeSource {
- public:
-  /// Reads the whole log. @return as read_log; out_of_range if segments were pruned, whose leaves are gone
-  static Result<LogTree> read(Disk& disk);
-  Result<Digest> subtree(std::uint64_t begin, std::uint64_t end) override;
-  [[nodiscard]] std::uint64_t size() const { return leaves_.size(); }
-  [[nodiscard]] const Digest& leaf(std::uint64_t index) const { return leaves_[index]; }
-
- private:
-  std::vector<Digest> leaves_;
-  Sha256 sha_;
-};
-
 }  // namespace ace::spine

@@ -1,5 +1,6 @@
 #pragma once
 /// The event spine: one append-only stream on which every decision, attempt, outcome and price lands.
+#include "spine/archive.h"
 #include "spine/checkpoint.h"
 #include "spine/event.h"
 #include "spine/evidence.h"
@@ -7,6 +8,7 @@
 #include "spine/live_column.h"
 #include "spine/log.h"
 #include "spine/memory_disk.h"
+#include "spine/proof.h"
 #include "spine/read.h"
 #include "spine/record.h"
 #include "spine/store.h"

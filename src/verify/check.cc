@@ -26,8 +26,16 @@ std::optional<Difference> identity(std::string_view bytes, Standing& standing) {
   return std::nullopt;
 }
 
+/// Where a log stood behind the last segment that was removed.
+struct Removed {
+  std::uint32_t segments = 0;
+  std::uint64_t next = 0;
+  Hash chain{};
+  Tree tree;
+};
+
 /// "ACEPRUN1", number of the last removed segment, a seal over all that was removed, checksum.
-std::optional<Difference> pruned(std::string_view bytes, Standing& standing) {
+std::optional<Difference> pruned(std::string_view bytes, Removed& removed) {
   constexpr std::size_t kSealAt = 12, kNodesAt = kSealAt + 72, kNodesMax = 64;
   if (!bytes.starts_with("ACEPRUN1") || bytes.size() < kNodesAt + 12)
     return differs("pruned", 0, "\"ACEPRUN1\" and a seal", hex(bytes.substr(0, 8)));
@@ -46,15 +54,12 @@ std::optional<Difference> pruned(std::string_view bytes, Standing& standing) {
       bytes.substr(kSealAt, end - kSealAt) != seal_payload(0, chain, integer<std::uint64_t>(bytes, kSealAt + 48),
                                                            integer<std::uint64_t>(bytes, kSealAt + 56), *tree))
     return differs("pruned", kSealAt, "the seal of all records from 0", "another");
-  standing.summary.pruned_segments = integer<std::uint32_t>(bytes, 8);
-  standing.summary.first = standing.summary.next = standing.next = next;
-  standing.chain = chain;
-  standing.tree = *std::move(tree);
+  removed = {integer<std::uint32_t>(bytes, 8), next, chain, *std::move(tree)};
   return std::nullopt;
 }
 
 std::optional<Difference> held(const Pins& pins, Standing& standing, std::vector<Expected>& waiting) {
-  for (const Pins::Held& pin : pins.held) {
+  for (const Held& pin : pins.held) {
     const std::optional<Note> note = note_from(pin.note);
     if (!note) return differs(pin.name, 0, "a checkpoint, which is a signed note", "other bytes");
     if (note->origin != standing.summary.origin)
@@ -71,7 +76,7 @@ std::optional<Difference> held(const Pins& pins, Standing& standing, std::vector
 
 class LogCheck {
  public:
-  LogCheck(const ReadFile& read, const Pins& pins) : read_(read), pins_(pins) {}
+  LogCheck(const ReadFile& read, const Pins& pins, const HearEvent& hear) : read_(read), pins_(pins), hear_(hear) {}
 
   Result<Finding> run(const std::function<Result<std::vector<std::string>>()>& list) {
     Result<std::optional<std::string>> acked = file("acked");
@@ -106,8 +111,17 @@ class LogCheck {
     standing_.chain = hasher_({"ace spine", standing_.log_id});
     Result<std::optional<std::string>> gone = file("pruned");
     if (!gone) return std::move(gone).error();
-    if (*gone)
-      if (std::optional<Difference> d = pruned(**gone, standing_)) return d;
+    if (*gone) {
+      Removed removed;
+      if (std::optional<Difference> d = pruned(**gone, removed)) return d;
+      standing_.summary.pruned_segments = removed.segments;
+      standing_.summary.first = standing_.summary.next = standing_.next = removed.next;
+      standing_.chain = removed.chain;
+      standing_.tree = std::move(removed.tree);
+    }
+    std::optional<Removed> archived;
+    if (pins_.archived)
+      if (std::optional<Difference> d = pruned(*pins_.archived, archived.emplace())) return d;
     if (std::optional<Difference> d = held(pins_, standing_, waiting_)) return d;
     std::uint32_t last = 0;
     for (const std::string& name : names) last = std::max(last, segment_number(name).value_or(0));
@@ -116,7 +130,14 @@ class LogCheck {
     for (std::uint32_t number = first; number <= std::max(first, last); ++number) {
       Found found = segment(number, number >= last, acked, finding);
       if (!found || *found) return found;
+      if (!archived || number != archived->segments) continue;
+      if (archived->next != standing_.next || archived->chain != standing_.chain || archived->tree != standing_.tree)
+        return std::optional(differs("pruned", 0, fmt::format("the roots of segments 1 to {}", number), "others"));
+      archived.reset();
     }
+    if (archived && archived->segments != standing_.summary.pruned_segments)
+      return std::optional(differs("pruned", 8, fmt::format("a number of segments up to {}", std::max(first, last)),
+                                   std::to_string(archived->segments)));
     if (acked && *acked > standing_.next)
       return std::optional(differs(segment_name(std::max(first, last)), end_,
                                    fmt::format("record {}: {} were acknowledged", standing_.next, *acked),
@@ -145,7 +166,8 @@ class LogCheck {
       return std::optional(
           differs(segment_name(number), 0, fmt::format("a segment from record {}", standing_.next), "no file"));
     ++standing_.summary.segments;
-    SegmentFinding found = check_segment(hasher_, number, **bytes, pins_.key, standing_, waiting_);
+    SegmentFinding found = check_segment(hasher_, number, **bytes, pins_.key, hear_, standing_, waiting_);
+    if (found.error) return *std::move(found.error);
     end_ = found.end;
     if (found.difference && last && found.torn && !found.later_batch && acked && *acked <= standing_.next &&
         found.end >= kSegmentHead) {
@@ -159,6 +181,7 @@ class LogCheck {
 
   const ReadFile& read_;
   const Pins& pins_;
+  const HearEvent& hear_;
   Hasher hasher_;
   Standing standing_;
   std::vector<Expected> waiting_;
@@ -172,8 +195,8 @@ std::string to_text(const Difference& d) {
 }
 
 Result<Finding> check_log(const std::function<Result<std::vector<std::string>>()>& names, const ReadFile& read,
-                          const Pins& pins) {
-  return LogCheck(read, pins).run(names);
+                          const Pins& pins, const HearEvent& hear) {
+  return LogCheck(read, pins, hear).run(names);
 }
 
 }  // namespace ace::verify

@@ -21,11 +21,12 @@ std::size_t on_disk(std::size_t payload) { return (kHeader + payload + 7) & ~std
 class SegmentCheck {
  public:
   SegmentCheck(Hasher& hasher, std::uint32_t number, std::string_view bytes, const std::optional<PublicKey>& key,
-               Standing& standing, std::vector<Expected>& waiting)
+               const HearEvent& hear, Standing& standing, std::vector<Expected>& waiting)
       : hasher_(hasher),
         number_(number),
         bytes_(bytes),
         key_(key),
+        hear_(hear),
         standing_(standing),
         waiting_(waiting),
         first_(standing.next),
@@ -132,6 +133,7 @@ class SegmentCheck {
     const auto type = integer<std::uint8_t>(record_, 12);
     if (type == kSeal) return seal(rest);
     if (type == kCheckpoint && !checkpoint()) return false;
+    if (type == kEvent && hear_ && !heard()) return false;
     count(type);
     const Hash leaf = hasher_({std::string_view("\0", 1), record_});
     standing_.chain = hasher_({"\2", view(standing_.chain), view(leaf)});
@@ -139,6 +141,15 @@ class SegmentCheck {
     ++standing_.next;
     at_ += on_disk(payload_.size());
     return true;
+  }
+
+  bool heard() {
+    Result<std::optional<Mismatch>> mismatch = hear_(payload_);
+    if (!mismatch) {
+      finding_.error = std::move(mismatch).error();
+      return false;
+    }
+    return !*mismatch || differs(at_, std::move((*mismatch)->expected), std::move((*mismatch)->got));
   }
 
   void count(std::uint8_t type) {
@@ -194,6 +205,7 @@ class SegmentCheck {
   std::uint32_t number_;
   std::string_view bytes_;
   const std::optional<PublicKey>& key_;
+  const HearEvent& hear_;
   Standing& standing_;
   std::vector<Expected>& waiting_;
   std::uint64_t first_;
@@ -220,8 +232,9 @@ std::optional<std::uint32_t> segment_number(std::string_view name) {
 }
 
 SegmentFinding check_segment(Hasher& hasher, std::uint32_t number, std::string_view bytes,
-                             const std::optional<PublicKey>& key, Standing& standing, std::vector<Expected>& waiting) {
-  return SegmentCheck(hasher, number, bytes, key, standing, waiting).run();
+                             const std::optional<PublicKey>& key, const HearEvent& hear, Standing& standing,
+                             std::vector<Expected>& waiting) {
+  return SegmentCheck(hasher, number, bytes, key, hear, standing, waiting).run();
 }
 
 std::optional<Difference> check_waiting(Hasher& hasher, const Standing& standing, std::vector<Expected>& waiting) {

@@ -26,6 +26,7 @@ inline constexpr std::size_t kSegmentHead = 512;
 
 struct SegmentFinding {
   std::optional<Difference> difference;
+  std::optional<Error> error;  ///< of who was told an event
   bool sealed = false;
   bool torn = false;         ///< the difference is one that an unfinished write leaves
   bool later_batch = false;  ///< behind the difference a sound record opens a batch
@@ -39,7 +40,8 @@ std::optional<std::uint32_t> segment_number(std::string_view name);
 /// Reads a segment and moves `standing` to its end, or to the first difference.
 /// @param waiting by size; those that the log came to are checked and taken out
 SegmentFinding check_segment(Hasher& hasher, std::uint32_t number, std::string_view bytes,
-                             const std::optional<PublicKey>& key, Standing& standing, std::vector<Expected>& waiting);
+                             const std::optional<PublicKey>& key, const HearEvent& hear, Standing& standing,
+                             std::vector<Expected>& waiting);
 
 /// Holds the checkpoints from outside that are of exactly this size against the log.
 std::optional<Difference> check_waiting(Hasher& hasher, const Standing& standing, std::vector<Expected>& waiting);

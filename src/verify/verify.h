@@ -11,30 +11,22 @@
 #include <vector>
 
 #include "core/result.h"
+#include "verify/derive.h"
+#include "verify/difference.h"
 #include "verify/hash.h"
 #include "verify/note.h"
+#include "verify/proof.h"
 #include "verify/tree.h"
 
 namespace ace::verify {
 
-/// The first thing that is not as it must be.
-struct Difference {
-  std::string file;
-  std::uint64_t offset = 0;  ///< of the record it is in; in free space and heads, of the byte or field itself
-  std::string expected, got;
-  friend bool operator==(const Difference&, const Difference&) = default;
-};
-/// "00000001.seg, offset 512: expected ..., got ..."
-std::string to_text(const Difference& difference);
-
 /// What is known from elsewhere. Without it a log can only be held against itself.
 struct Pins {
   std::optional<PublicKey> key;  ///< must have signed every checkpoint
-  struct Held {
-    std::string name;  ///< what to call it when it does not fit
-    std::string note;
-  };
-  std::vector<Held> held;  ///< checkpoints kept outside, which this log must continue
+  std::vector<Held> held;        ///< checkpoints kept outside, which this log must continue
+  /// Read together with its archive, which holds what was removed: the file `pruned` of the log itself, which must say
+  /// of those segments what they are.
+  std::optional<std::string> archived;
 };
 
 struct Summary {
@@ -55,14 +47,19 @@ struct Finding {
   std::optional<Difference> unfinished;
 };
 
+/// Told the payload of every event, once its record is found sound; says what of it is not as it must be. An error ends
+/// the check.
+using HearEvent = std::function<Result<std::optional<Mismatch>>(std::string_view payload)>;
+
 /// The bytes of one file. @return not_found if it is not there; any other error ends the check
 using ReadFile = std::function<Result<std::string>(const std::string& name)>;
 
 /// Checks a whole log, one file in memory at a time. `acked` is read before the segments, so that a log in use can be
 /// checked.
 /// @param names lists the files of the directory, in any order
-/// @return an error only if `read` failed
+/// @param hear may be empty
+/// @return an error only if `read` or `hear` failed
 Result<Finding> check_log(const std::function<Result<std::vector<std::string>>()>& names, const ReadFile& read,
-                          const Pins& pins);
+                          const Pins& pins, const HearEvent& hear = {});
 
 }  // namespace ace::verify

@@ -1,0 +1,200 @@
+#include "cli/explain_spine.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <vector>
+
+#include "adapters/fleet_files.h"
+#include "cli/explain_text.h"
+#include "cli/spine.h"
+#include "core/ids.h"
+
+namespace ace::cli {
+namespace {
+
+/// Everything that a spine says of one request.
+class RequestRecords {
+ public:
+  RequestRecords(RequestId id, const std::string& directory) : id_(id), snapshots_(directory) {}
+
+  /// Events in the order of the log.
+  Result<void> hear(const event::Record& record) {
+    snapshots_.hear(record);
+    using What = event::Lifecycle::What;
+    const auto* own = std::get_if<event::Lifecycle>(&record.event);
+    if (own != nullptr && (own->what == What::started || own->what == What::recovered)) worlds_.clear();
+    if (const auto* closed = std::get_if<event::SettlementClosed>(&record.event)) closed_.push_back(*closed);
+    if (RequestId{record.id.high, record.id.low} == id_) return of_the_request(record);
+    if (completed_ || !moves_a_world(record.event)) return {};
+    Result<World*> world = world_of(record.snapshot);
+    if (!world) return std::move(world).error();
+    (*world)->hindsight.hear(record.event);
+    return {};
+  }
+
+  Result<void> print(std::ostream& out) {
+    if (!admitted_) return Error(Errc::not_found, to_string(id_) + " is no request of this spine");
+    Result<const Snapshot*> fleet = snapshots_.at(snapshot_);
+    if (!fleet) return std::move(fleet).error();
+    for (const Moment& moment : moments_) print_decision(**fleet, moment, out);
+    if (!completed_) {
+      out << fmt::format("\n{}  {}  not ended\n", to_string(id_), to_rfc3339(admitted_->at));
+      return {};
+    }
+    const Settled settled = settle(**fleet);
+    print_settlement(**fleet, settled, out);
+    for (const event::SettlementClosed& c : closed_)
+      if (c.hour == hour_of(admitted_->at) && c.tenant == admitted_->tenant && c.model == admitted_->requested) {
+        print_gate(static_cast<Reason>(c.gate), out);
+        return {};
+      }
+    out << "  cell not settled on this spine\n";
+    return {};
+  }
+
+ private:
+  struct World {
+    explicit World(const Snapshot& fleet) : hindsight(fleet) {}
+    event::Hindsight hindsight;
+  };
+
+  static bool moves_a_world(const event::Event& event) {
+    return std::holds_alternative<event::Changed>(event) || std::holds_alternative<event::HealthChanged>(event) ||
+           std::holds_alternative<event::PriceChanged>(event) || std::holds_alternative<event::UnitsChanged>(event);
+  }
+  Result<World*> world_of(std::uint64_t snapshot) {
+    std::unique_ptr<World>& world = worlds_[snapshot];
+    if (world == nullptr) {
+      Result<const Snapshot*> fleet = snapshots_.at(snapshot);
+      if (!fleet) return std::move(fleet).error();
+      world = std::make_unique<World>(**fleet);
+    }
+    return world.get();
+  }
+
+  Result<void> of_the_request(const event::Record& record) {
+    if (const auto* admitted = std::get_if<event::Admitted>(&record.event)) {
+      admitted_ = *admitted;
+      snapshot_ = record.snapshot;
+    } else if (const auto* decided = std::get_if<event::Decided>(&record.event)) {
+      return decision(record, *decided);
+    } else if (const auto* attempted = std::get_if<event::Attempted>(&record.event)) {
+      attempts_.push_back(*attempted);
+    } else if (const auto* completed = std::get_if<event::Completed>(&record.event)) {
+      completed_ = *completed;
+    }
+    return {};
+  }
+
+  Result<void> decision(const event::Record& record, const event::Decided& decided) {
+    if (!admitted_) return Error(Errc::corrupt, to_string(id_) + " was decided before it was admitted");
+    Result<World*> world = world_of(record.snapshot);
+    if (!world) return std::move(world).error();
+    const Snapshot& fleet = **snapshots_.at(record.snapshot);
+    if (Result<void> within = event::belongs(fleet, *admitted_, record); !within) return within;
+    decided_ = decided;
+    moments_.push_back({decided.at, event::request_of(fleet, *admitted_, record),
+                        (*world)->hindsight.explain_again(*admitted_, record)});
+    return {};
+  }
+
+  /// As it was settled: C3 asks for the cheapest API for what was used, which the decision could only predict.
+  Settled settle(const Snapshot& fleet) {
+    const Fleet& f = fleet.fleet();
+    const SloId slo = admitted_->slo.valid() ? admitted_->slo : f.default_slo;
+    decided_.cheapest_payg = {};
+    const OfferId billed = attempts_.empty() ? completed_->offer : attempts_.back().billed_as;
+    if (completed_->offer.valid() && fleet[billed.valid() ? billed : completed_->offer].tier != Tier::payg) {
+      const auto cheapest = fleet.cheapest_payg(
+          fleet[completed_->offer].model, admitted_->compliance,
+          admitted_->declared_tenant.valid() ? f.tenants[admitted_->declared_tenant.value].data_class : "",
+          completed_->usage, admitted_->batch || f.slo_classes[slo.value].deferrable());
+      if (cheapest) decided_.cheapest_payg = cheapest->offer;
+    }
+    return Settler(fleet).settle(*admitted_, decided_, attempts_, *completed_);
+  }
+
+  RequestId id_;
+  Snapshots snapshots_;
+  std::map<std::uint64_t, std::unique_ptr<World>> worlds_;
+  std::uint64_t snapshot_ = 0;
+  std::optional<event::Admitted> admitted_;
+  event::Decided decided_;
+  std::vector<Moment> moments_;
+  std::vector<event::Attempted> attempts_;
+  std::optional<event::Completed> completed_;
+  std::vector<event::SettlementClosed> closed_;
+};
+
+/// Names of symbols, as the spine gives them.
+using Names = std::map<std::pair<event::Named::Kind, std::uint32_t>, std::string>;
+
+std::string name_in(const Names& names, event::Named::Kind kind, std::uint32_t symbol) {
+  const auto found = names.find({kind, symbol});
+  return found == names.end() ? fmt::format("symbol {}", symbol) : found->second;
+}
+
+void print_action(const event::Action& a, const Names& names, std::ostream& out) {
+  using Kind = event::Named::Kind;
+  out << fmt::format("{}  {} {} ({}): {} units of {} in {}, value {} USD, cost at risk {} USD, rung {}, because {}\n",
+                     to_rfc3339(a.at), event::name_of(a.kind), event::name_of(a.stage), event::name_of(a.outcome),
+                     a.units, name_in(names, Kind::device, a.target), name_in(names, Kind::cluster, a.cluster),
+                     to_decimal(a.value), to_decimal(a.cost_at_risk), a.rung, name_in(names, Kind::reason, a.why));
+}
+
+Result<void> read_all(const SpinePlace& place, const std::function<Result<void>(const event::Record&)>& hear) {
+  Result<LogView> log = LogView::open(place.directory, place.archive);
+  if (!log) return std::move(log).error();
+  const auto read = spine::read_log(log->disk(), {}, [&](const spine::Frame& frame) -> Result<void> {
+    if (frame.type != spine::RecordType::event) return {};
+    const Result<event::Record> record = event::decode(frame.payload);
+    if (!record && record.error().code() == Errc::bad_input) return {};  // of a kind that a newer version wrote
+    if (!record) return Error(record.error()).with(spine::to_text(frame.address));
+    return hear(*record);
+  });
+  return read ? Result<void>() : read.error();
+}
+
+Result<void> explain_action(event::EventId id, const SpinePlace& place, std::ostream& out) {
+  Names names;
+  std::vector<event::Action> stages;
+  std::vector<event::PlanMade> plans;
+  Result<void> read = read_all(place, [&](const event::Record& record) -> Result<void> {
+    if (const auto* named = std::get_if<event::Named>(&record.event)) names[{named->kind, named->symbol}] = named->name;
+    if (record.id != id) return {};
+    if (const auto* action = std::get_if<event::Action>(&record.event)) stages.push_back(*action);
+    if (const auto* plan = std::get_if<event::PlanMade>(&record.event)) plans.push_back(*plan);
+    return {};
+  });
+  if (!read) return read;
+  if (stages.empty() && plans.empty())
+    return Error(Errc::not_found, to_base32(id.high, id.low) + " is no action or plan of this spine");
+  for (const event::Action& stage : stages) print_action(stage, names, out);
+  for (const event::PlanMade& plan : plans) {
+    out << fmt::format("planned at {} for {} to {}: {} USD\n", to_rfc3339(plan.at), to_rfc3339(plan.from),
+                       to_rfc3339(plan.to), to_decimal(plan.cost));
+    for (const event::PlanMade::Target& target : plan.targets)
+      out << fmt::format("  destination {}: {} units\n", target.destination.value, target.units);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> explain_spine(const std::string& id, const SpinePlace& place, Context& context) {
+  const Result<event::EventId> event = event_id_from(id);
+  if (!event)
+    return Error(event.error())
+        .with("which request? its id, as `ace analyze --requests` or `ace spine tail` prints it");
+  if (id.starts_with("act_") || id.starts_with("plan_")) return explain_action(*event, place, *context.out);
+  RequestRecords records({event->high, event->low}, place.directory);
+  Result<void> read = read_all(place, [&](const event::Record& record) { return records.hear(record); });
+  if (!read) return read;
+  return records.print(*context.out);
+}
+
+}  // namespace ace::cli

@@ -1,0 +1,396 @@
+#!/usr/bin/env python3
+"""The event spine as its users meet it: damaged ledger files, locks, proofs without the log, archives. Ids are those of our list
+of bad inputs.
+
+    spine_test.py ACE [unittest arguments]
+"""
+import base64
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import spine_events
+import spine_insider
+import world
+
+ACE = None
+HEAD = 512
+
+
+class Case(unittest.TestCase):
+    """Each test has a log of 400 events in segments of 17 KB of its own; the log is made once."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.made = tempfile.TemporaryDirectory()
+        cls.sound = pathlib.Path(cls.made.name) / "sound"
+        cls.append(cls, cls.sound, 1, 400)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.made.cleanup()
+
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.here = pathlib.Path(self.scratch.name)
+        self.log = self.here / "log"
+        shutil.copytree(self.sound, self.log)
+
+    def append(self, log, seed, count, *more, code=0):
+        lines = b"".join(base64.b64encode(e) + b"\n" for e in spine_events.events(seed, count))
+        ran = subprocess.run([ACE, "spine", "append", log, "--stdin", "--segment-bytes", "17408", *more], input=lines,
+                             capture_output=True, check=False)
+        assert ran.returncode == code, ran.stderr.decode()
+        return ran
+
+    def ace(self, *arguments, code=0):
+        ran = subprocess.run([ACE, *map(str, arguments)], capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, code, f"ace {arguments}\n{ran.stdout}{ran.stderr}")
+        return ran
+
+    def refused(self, *arguments, code=2, says=()):
+        ran = self.ace(*arguments, code=code)
+        self.assertEqual(len(ran.stderr.splitlines()), 1, ran.stderr)
+        for words in says:
+            self.assertIn(words, ran.stderr)
+        return ran
+
+    def segments(self):
+        return sorted(self.log.glob("*.seg"))
+
+    def edit(self, path, change):
+        data = bytearray(path.read_bytes())
+        change(data)
+        path.write_bytes(data)
+
+    def key(self, log=None):
+        ran = self.ace("spine", "checkpoint", log or self.log)
+        return re.search(r"[0-9a-f]{64}", ran.stderr).group(), ran.stdout
+
+
+class LedgerFiles(Case):
+    def test_G01_a_torn_tail_is_cut_unless_it_was_acknowledged(self):
+        last = self.segments()[-1]
+        used = len(last.read_bytes().rstrip(b"\0"))
+        for tail in (b"ACE1abcd\xff\xff\xff\xff" + b"x" * 60, b"ACE1ab", b"\0" * 512 + b"y" * 100):
+            free = (len(last.read_bytes().rstrip(b"\0")) + 7) // 8 * 8
+
+            def torn(data, tail=tail, free=free):
+                data[free:free + len(tail)] = tail
+            self.edit(last, torn)
+            self.assertIn("unfinished", self.ace("verify", self.log).stdout)
+            ran = self.append(self.log, 2, 0)
+            self.assertIn(b"which nobody was told were durable", ran.stderr)
+            self.ace("verify", self.log)
+        # What was acknowledged is not cut: neither damaged nor filled with zeros.
+        for change in (lambda data: data.__setitem__(used - 1, data[used - 1] ^ 1),
+                       lambda data: data.__setitem__(slice(used - 8, used), b"\0" * 8)):
+            shutil.copy(self.sound / last.name, last)
+            self.edit(last, change)
+            self.append(self.log, 2, 0, code=2)
+            self.refused("verify", self.log, code=1, says=[last.name, "offset"])
+
+    def test_G02_a_changed_bit_a_swap_or_another_log_is_refused_with_segment_and_offset(self):
+        first, second = self.segments()[:2]
+        self.edit(first, lambda data: data.__setitem__(HEAD + 50, data[HEAD + 50] ^ 4))
+        self.refused("verify", self.log, code=1, says=["00000001.seg, offset 512"])
+        self.refused("spine", "stat", self.log, says=["segment 1, offset 512"])
+        shutil.copy(self.sound / first.name, first)
+
+        def swap(data):
+            sizes = [(40 + int.from_bytes(data[HEAD + 8:HEAD + 12], "little") + 7) // 8 * 8]
+            at = HEAD + sizes[0]
+            sizes.append((40 + int.from_bytes(data[at + 8:at + 12], "little") + 7) // 8 * 8)
+            data[HEAD:at + sizes[1]] = data[at:at + sizes[1]] + data[HEAD:at]
+        self.edit(first, swap)
+        self.refused("verify", self.log, code=1, says=["00000001.seg, offset 512"])
+        shutil.copy(self.sound / first.name, first)
+
+        other = self.here / "other"
+        self.append(other, 9, 400)
+        shutil.copy(other / second.name, second)
+        self.refused("verify", self.log, code=1, says=["00000002.seg, offset 16: expected log id"])
+        self.append(self.log, 2, 0, code=2)
+        second.write_bytes(b"")
+        self.refused("verify", self.log, code=1, says=["00000002.seg, offset 0"])
+        second.unlink()
+        self.refused("spine", "stat", self.log, says=["segment 2 is missing"])
+        self.append(self.log, 2, 0, code=2)
+
+    def test_G03_a_directory_from_yesterday_is_refused_by_a_checkpoint_held_elsewhere(self):
+        yesterday = self.here / "yesterday"
+        shutil.copytree(self.log, yesterday)
+        self.append(self.log, 3, 50)
+        key, note = self.key()
+        held = self.here / "held.note"
+        held.write_text(note)
+        self.ace("verify", self.log, "--key", key, "--checkpoint", held)
+        self.refused("verify", yesterday, "--key", key, "--checkpoint", held, code=1, says=["held.note", "the end of the log"])
+        self.refused("spine", "verify", yesterday, "--key", key, "--checkpoint", held, code=1, says=["rollback_detected"])
+
+    def test_G04_what_a_newer_version_wrote_is_not_written_to(self):
+        first = self.segments()[-1]
+        self.edit(first, lambda data: data.__setitem__(8, 2))
+        ran = self.append(self.log, 2, 0, code=2)
+        self.assertIn(b"newer than this program", ran.stderr)
+        self.refused("verify", self.log, code=1, says=["offset 8: expected format 1, got 2"])
+        shutil.copy(self.sound / first.name, first)
+        used = len(first.read_bytes().rstrip(b"\0"))
+
+        def unknown_type(data):
+            at = HEAD
+            while True:
+                length = int.from_bytes(data[at + 8:at + 12], "little")
+                after = at + (40 + length + 7) // 8 * 8
+                if after >= used:
+                    break
+                at = after
+            data[at + 12] = 9
+            data[at + 4:at + 8] = spine_insider.crc32c(data[at + 8:at + 40 + length]).to_bytes(4, "little")
+        self.edit(first, unknown_type)
+        self.append(self.log, 2, 0, code=2)
+        self.refused("verify", self.log, code=1, says=["expected a record of type 1 to 4, got 9"])
+
+    def test_an_empty_log_is_never_made_where_another_was(self):
+        (self.log / "log").unlink()
+        ran = self.append(self.log, 2, 1, code=2)
+        self.assertIn(b'the file "log" is missing', ran.stderr)
+        self.refused("verify", self.log, code=1, says=["log, offset 0"])
+
+
+class Directory(Case):
+    def test_two_processes_never_own_it_and_a_killed_one_gives_it_back(self):
+        with subprocess.Popen([ACE, "spine", "append", self.log, "--stdin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as owner:
+            while b"ready" not in owner.stderr.readline():
+                pass
+            for command in (("spine", "checkpoint"), ("spine", "prune", "--to", 1, "--discard")):
+                self.refused(*command, self.log, says=[f"locked by process {owner.pid}"])
+            self.ace("spine", "stat", self.log)  # to look at it is always allowed
+            owner.send_signal(signal.SIGKILL)
+        self.ace("spine", "checkpoint", self.log)
+
+    def test_links_and_open_keys_are_refused_in_one_line(self):
+        link = self.here / "link"
+        link.symlink_to(self.log)
+        self.refused("spine", "stat", link, says=["no symbolic link"])
+        segment = self.segments()[0]
+        shutil.move(segment, self.here / "moved")
+        segment.symlink_to(self.here / "moved")
+        self.refused("spine", "stat", self.log, says=["symbolic link"])
+        segment.unlink()
+        shutil.move(self.here / "moved", segment)
+        (self.log / "signing.pem").chmod(0o644)
+        self.refused("spine", "checkpoint", self.log, says=["chmod 600"])
+
+    def test_a_file_size_limit_is_a_full_disk_and_the_log_is_sound(self):
+        lines = b"".join(base64.b64encode(e) + b"\n" for e in spine_events.events(5, 3000))
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (32 << 10, 32 << 10))
+        # The segments there fit; the next one is larger than a file may be, so its place is the reserve.
+        ran = subprocess.run([ACE, "spine", "append", self.log, "--stdin", "--segment-bytes", "65536"], input=lines,
+                             capture_output=True, check=False, preexec_fn=limit)
+        self.assertIn(ran.returncode, (2, 3), ran.stderr)
+        told = [line.split() for line in ran.stdout.decode().splitlines()]
+        self.ace("verify", self.log)
+        self.append(self.log, 6, 10)
+        there = {json.loads(line)["record"]: json.loads(line) for line in self.ace("spine", "export", self.log).stdout.splitlines()}
+        for identifier, outcome, record in told:
+            self.assertEqual((outcome, there[int(record)]["id"]), ("created", identifier))
+
+
+class Proofs(Case):
+    def test_a_record_is_proven_without_the_log(self):
+        key, note = self.key()
+        listed = [json.loads(line) for line in self.ace("spine", "export", self.log).stdout.splitlines()]
+        event = listed[123]
+        proof = self.here / "event.tlog-proof"
+        self.ace("spine", "prove", self.log, event["id"], "--out", proof)
+        self.assertTrue(proof.read_text().startswith("c2sp.org/tlog-proof@v1\nextra "))
+        self.assertTrue(proof.read_text().endswith(note))
+        shutil.rmtree(self.log)
+        ran = self.ace("verify", "--proof", proof, "--key", key)
+        self.assertIn(f"proven: record {event['record']} of ace/spine is {event['kind']} {event['id']}", ran.stdout)
+        answer = json.loads(self.ace("verify", "--proof", proof, "--key", key, "--json").stdout)
+        self.assertEqual((answer["verified"], answer["record"], answer["event_base64"]), (True, event["record"], event["event_base64"]))
+
+        text = proof.read_text()
+        for before, after in ((f"index {event['record']}", f"index {event['record'] - 1}"), ("extra Q", "extra R")):
+            proof.write_text(text.replace(before, after))
+            self.assertIn("offset 23", self.refused("verify", "--proof", proof, "--key", key, code=1).stderr)
+            self.assertFalse(json.loads(self.ace("verify", "--proof", proof, "--key", key, "--json", code=1).stdout)["verified"])
+        proof.write_text(text)
+        self.refused("verify", "--proof", proof, "--key", key[::-1], code=1, says=["signed by the given key"])
+        self.refused("verify", "--proof", proof, says=["--key"])
+
+    def test_a_log_is_proven_to_continue_an_older_checkpoint(self):
+        key, note = self.key()
+        older = self.here / "older.note"
+        older.write_text(note)
+        self.append(self.log, 3, 50)
+        proof = self.here / "proof"
+        self.ace("spine", "prove", self.log, "--from", older, "--out", proof)
+        ran = self.ace("verify", "--proof", proof, "--key", key, "--checkpoint", older)
+        self.assertRegex(ran.stdout, r"proven: ace/spine of \d+ records begins with the \d+ records of .*older.note")
+        self.refused("verify", "--proof", proof, "--key", key, says=["--checkpoint"])
+        # A log that is another one since then cannot make such a proof.
+        other = self.here / "other"
+        self.append(other, 1, 500)
+        self.refused("spine", "prove", other, "--from", older, code=1, says=["its root differs"])
+
+    def test_what_cannot_be_proven_is_said_and_how_to_mend_it(self):
+        self.key()
+        self.append(self.log, 3, 5)
+        newest = json.loads(self.ace("spine", "tail", self.log, "-n", "2", "--json").stdout.splitlines()[0])
+        self.ace("spine", "prove", self.log, newest["record"])  # closing the log signed it
+        self.refused("spine", "prove", self.log, 10**9, says=["holds no record 1000000000"])
+        self.refused("spine", "prove", self.log, "01abc", says=["26 base32 characters"])
+        self.refused("spine", "prove", self.log, says=["prove what?"])
+
+
+class Archives(Case):
+    def test_segments_are_removed_once_an_archive_holds_them_and_read_together_again(self):
+        whole = json.loads(self.ace("verify", self.log, "--json").stdout)
+        kept = self.here / "kept"
+        self.refused("spine", "prune", self.log, "--to", 2, says=["--archive", "--discard"])
+        self.refused("spine", "prune", self.log, "--to", 2, "--archive", self.log, code=1, says=["does not hold segment 1"])
+        self.assertRegex(self.ace("spine", "archive", self.log, kept).stdout, r"holds segments 1 to \d+; \d+ added, .* equal")
+        self.ace("verify", kept)  # it is a log by itself
+        packed = kept / "00000002.seg.zst"
+        good = packed.read_bytes()
+        packed.write_bytes(good[:-20] + bytes([good[-20] ^ 1]) + good[-19:])
+        self.refused("spine", "prune", self.log, "--to", 2, "--archive", kept, code=1, says=["does not hold segment 2"])
+        self.assertEqual(len(self.segments()), len(list(self.sound.glob("*.seg"))), "nothing is gone")
+        packed.write_bytes(good)
+        self.ace("spine", "prune", self.log, "--to", 2, "--archive", kept)
+        self.assertFalse((self.log / "00000002.seg").exists())
+
+        alone = json.loads(self.ace("verify", self.log, "--json").stdout)
+        together = json.loads(self.ace("verify", self.log, "--archive", kept, "--json").stdout)
+        self.assertEqual((alone["root"], together["root"]), (whole["root"], whole["root"]))
+        self.assertEqual((alone["segments_pruned"], together["records_first"]), (2, 0))
+        self.assertEqual(together["events"], whole["events"])
+        key, _ = self.key()
+        self.refused("spine", "prove", self.log, 3, says=["holds no record 3"])
+        proof = self.here / "proof"
+        self.ace("spine", "prove", self.log, 3, "--archive", kept, "--out", proof)
+        self.ace("verify", "--proof", proof, "--key", key)
+        self.assertEqual(len(self.ace("spine", "export", self.log, "--archive", kept).stdout.splitlines()),
+                         len(self.ace("spine", "export", self.sound).stdout.splitlines()))
+
+        self.append(self.log, 4, 300)
+        self.ace("spine", "archive", self.log, kept)
+        self.ace("spine", "prune", self.log, "--older-than", 0, "--archive", kept)
+        self.ace("verify", self.log, "--archive", kept)
+        # What the log says of the segments that are gone must be what the archive holds.
+        other = self.here / "other"
+        self.append(other, 1, 700)
+        self.ace("spine", "prune", other, "--to", 2, "--discard")
+        shutil.copy(other / "pruned", self.log / "pruned")
+        self.refused("verify", self.log, "--archive", kept, code=1, says=["pruned, offset 0"])
+
+    def test_an_archive_of_another_log_is_refused(self):
+        kept, other = self.here / "kept", self.here / "other"
+        self.ace("spine", "archive", self.log, kept)
+        self.append(other, 1, 400)
+        self.refused("spine", "archive", other, kept, says=["of another log"])
+
+
+class Decisions(unittest.TestCase):
+    """On a recorded run."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.world = world.World(ACE)
+        cls.world.generate()
+        rows = cls.world.read("trace.csv").splitlines(keepends=True)
+        cls.world.write("trace.csv", b"".join(rows[:400]))
+        ran = cls.world.run("analyze", "trace.csv", "--fleet", "fleet.yaml", "--sensitivity", "off", "--salt-file", "salt", "--json",
+                            "--requests", "rows.csv", "--record", "spine")
+        assert ran.code == 0, ran.err
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.world.close()
+
+    def ace(self, *arguments, code=0):
+        ran = self.world.run(*arguments)
+        self.assertEqual(ran.code, code, f"ace {arguments}\n{ran.text}{ran.err}")
+        return ran
+
+    def forged(self, sign):
+        spine = self.world.folder / "spine"
+        forged = self.world.folder / ("signed" if sign else "unsigned")
+        shutil.copytree(spine, forged)
+        for offset, kind, payload in spine_insider.records((spine / "00000001.seg").read_bytes()):
+            other = spine_insider.another_choice(payload) if kind == 1 else None
+            if other:
+                break
+        spine_insider.rewrite(forged, offset, other, spine / "signing.pem" if sign else None)
+        return forged.name, offset
+
+    def test_every_decision_is_made_again(self):
+        answer = json.loads(self.ace("verify", "spine", "--json").text)
+        self.assertTrue(answer["verified"])
+        self.assertEqual(answer["decisions"]["requests"], 399)
+        self.assertGreaterEqual(answer["decisions"]["derived"], 399)
+        self.assertIn("decisions    ", self.ace("verify", "spine").text)
+
+    def test_a_decision_that_an_insider_rewrote_is_found_at_its_record(self):
+        key = re.search(r"[0-9a-f]{64}", self.ace("spine", "checkpoint", "spine").err).group()
+        for sign in (False, True):
+            name, offset = self.forged(sign)
+            # To the chain it is a sound log, and with the key to its signatures too.
+            self.ace("spine", "verify", name)
+            self.ace("spine", "verify", name, "--key", key, code=0 if sign else 1)
+            ran = self.ace("verify", name, "--key", key, code=1)
+            self.assertIn(f"00000001.seg, offset {offset}: expected ", ran.err)
+            self.assertIn("decided again from its evidence", ran.err)
+            found = json.loads(self.ace("verify", name, "--json", code=1).text)
+            self.assertEqual((found["verified"], found["file"], found["offset_bytes"]), (False, "00000001.seg", offset))
+
+    def test_a_fleet_that_is_not_the_one_it_was_decided_on_is_said(self):
+        copy = self.world.folder / "fleetless"
+        shutil.copytree(self.world.folder / "spine", copy)
+        kept = next((copy / "files").iterdir())
+        text = kept.read_bytes()
+        kept.write_bytes(text.replace(b"0.40 USD", b"0.41 USD"))
+        self.assertIn("no longer what was recorded", self.ace("verify", "fleetless", code=1).err)
+        kept.unlink()
+        self.assertIn("is missing", self.ace("verify", "fleetless", code=2).err)
+
+    def test_a_request_is_explained_from_its_records_as_it_is_from_the_trace(self):
+        rows = list(csv.DictReader(io.StringIO(self.world.read("rows.csv").decode())))
+        looked = 0
+        for row in rows[::40]:
+            recorded = self.ace("explain", row["id"], "--spine", "spine").text
+            replayed = self.ace("explain", "trace.csv", "--fleet", "fleet.yaml", "--sensitivity", "off", "--salt-file", "salt",
+                                "--row", row["row"]).text
+            # Decided on what a record can hold, so figures may differ in what was rounded.
+            pattern = r"-?\d+\.\d+"
+            self.assertEqual(re.sub(pattern, "#", recorded).split("  cell")[0].split(), re.sub(pattern, "#", replayed).split("  cell")[0].split())
+            for ours, theirs in zip(re.findall(pattern, recorded), re.findall(pattern, replayed)):
+                self.assertAlmostEqual(float(ours), float(theirs), delta=1e-3 * max(1, abs(float(theirs))))
+            looked += 1
+        self.assertGreaterEqual(looked, 9)
+        self.assertIn("is no request of this spine", self.ace("explain", "req_" + "0" * 26, "--spine", "spine", code=2).err)
+        self.assertIn("26 base32", self.ace("explain", "req_1", "--spine", "spine", code=2).err)
+        self.assertIn("no action or plan", self.ace("explain", "act_" + "0" * 26, "--spine", "spine", code=2).err)
+
+
+if __name__ == "__main__":
+    ACE = sys.argv.pop(1)
+    unittest.main()
