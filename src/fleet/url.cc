@@ -3,72 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "core/ip.h"
 #include "fleet/values.h"
 
 namespace ace::fleet_file {
 namespace {
 
-using Ip4 = std::array<unsigned, 4>;
-
 bool all_of_class(std::string_view s, std::string_view allowed) {
   return !s.empty() && s.find_first_not_of(allowed) == std::string_view::npos;
 }
 
-std::optional<Ip4> dotted_quad(std::string_view host) {
-  Ip4 ip{};
-  for (std::size_t part = 0; part < 4; ++part) {
-    const std::size_t dot = host.find('.');
-    const std::string_view digits = host.substr(0, dot);
-    if (!all_of_class(digits, "0123456789") || digits.size() > 3 || (digits.size() > 1 && digits.front() == '0'))
-      return std::nullopt;
-    for (const char c : digits) ip[part] = ip[part] * 10 + static_cast<unsigned>(c - '0');
-    if (ip[part] > 255 || (part < 3) == (dot == std::string_view::npos)) return std::nullopt;
-    host = dot == std::string_view::npos ? std::string_view() : host.substr(dot + 1);
-  }
-  return ip;
-}
+/// How far a host of a URL reaches; null if it is neither a name nor a plain address.
+using MaybeReach = std::optional<Reach>;
 
-enum class Reach { open, local, private_range, forbidden, malformed };
-
-Reach reach_of(Ip4 ip) {
-  if (ip[0] == 127) return Reach::local;
-  if (ip[0] == 169 && ip[1] == 254) return Reach::forbidden;                                  // link-local, metadata
-  if (ip == Ip4{100, 100, 100, 200} || ip == Ip4{168, 63, 129, 16}) return Reach::forbidden;  // Alibaba, Azure
-  if (ip[0] == 0 || ip[0] >= 224) return Reach::forbidden;                                    // this net, multicast
-  if (ip[0] == 10 || (ip[0] == 172 && ip[1] >= 16 && ip[1] < 32) || (ip[0] == 192 && ip[1] == 168) ||
-      (ip[0] == 100 && ip[1] >= 64 && ip[1] < 128))
-    return Reach::private_range;
-  return Reach::open;
-}
-
-Reach reach_of_ip6(std::string host) {
-  std::transform(host.begin(), host.end(), host.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  if (!all_of_class(host, "0123456789abcdef:.")) return Reach::malformed;
-  if (host == "::1") return Reach::local;
-  if (host.substr(0, 2) == "::") return Reach::forbidden;  // unspecified, and IPv4 in disguise
-  const std::string_view head = std::string_view(host).substr(0, host.find(':'));
-  if (head.size() == 4 && head[0] == 'f' && head[1] == 'e' && head[2] >= '8') return Reach::forbidden;  // fe80-feff
-  if (head.size() == 4 && head.substr(0, 2) == "ff") return Reach::forbidden;
-  if (head == "64") return Reach::forbidden;  // 64:ff9b::/96, IPv4 behind NAT64
-  if (host == "fd00:ec2::254" || host == "fd20:ce::254") return Reach::forbidden;
-  if (head.size() == 4 && (head.substr(0, 2) == "fc" || head.substr(0, 2) == "fd")) return Reach::private_range;
-  return Reach::open;
-}
-
-Reach reach_of_name(std::string_view host) {
+MaybeReach reach_of_name(std::string_view host) {
   if (host == "localhost") return Reach::local;
   if (host == "metadata" || host == "metadata.google.internal" || host == "instance-data") return Reach::forbidden;
   const bool names = std::all_of(host.begin(), host.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
            c == '_';
   });
-  if (!names || host.find("..") != std::string_view::npos || host.front() == '.') return Reach::malformed;
+  if (!names || host.find("..") != std::string_view::npos || host.front() == '.') return std::nullopt;
   // 2852039166, 0xA9FEA9FE and 0251.0376.0251.0376 are addresses to many clients: only plain dotted quads are read.
   const std::string_view last = host.substr(host.rfind('.') == std::string_view::npos ? 0 : host.rfind('.') + 1);
-  if (all_of_class(last, "0123456789") || last.substr(0, 2) == "0x") return Reach::malformed;
+  if (all_of_class(last, "0123456789") || last.substr(0, 2) == "0x") return std::nullopt;
   return Reach::open;
 }
 
@@ -86,13 +45,13 @@ std::optional<std::string> parse_url(std::string_view text, bool allow_private, 
     return std::nullopt;
   }
   std::string_view host = authority, port;
-  Reach reach = Reach::malformed;
+  MaybeReach reach;
   if (!authority.empty() && authority.front() == '[') {
     const std::size_t close = authority.find(']');
     if (close == std::string_view::npos) return std::nullopt;
     host = authority.substr(1, close - 1);
     port = authority.substr(close + 1);
-    reach = reach_of_ip6(std::string(host));
+    if (const std::optional<Ip> ip = parse_ip(host); ip && ip->v6) reach = reach_of(*ip);
   } else {
     host = authority.substr(0, authority.find(':'));
     port = authority.substr(host.size());
@@ -101,7 +60,7 @@ std::optional<std::string> parse_url(std::string_view text, bool allow_private, 
       why = {"a host without a trailing dot", fmt::format("write \"{}\"", host.substr(0, host.size() - 1))};
       return std::nullopt;
     }
-    const std::optional<Ip4> ip = dotted_quad(host);
+    const std::optional<Ip> ip = parse_ip(host);
     reach = ip ? reach_of(*ip) : reach_of_name(host);
   }
   if (!port.empty()) {
@@ -112,10 +71,11 @@ std::optional<std::string> parse_url(std::string_view text, bool allow_private, 
       return std::nullopt;
     }
   }
-  switch (reach) {
-    case Reach::malformed:
-      why.expected = "a URL with a host name or a plain address";
-      return std::nullopt;
+  if (!reach) {
+    why.expected = "a URL with a host name or a plain address";
+    return std::nullopt;
+  }
+  switch (*reach) {
     case Reach::forbidden:
       why = {"a host that is not link-local, multicast or a metadata service", "no setting allows these addresses"};
       return std::nullopt;
