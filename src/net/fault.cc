@@ -43,6 +43,8 @@ constexpr std::array kRows = {
     Row{Fault::bad_trailer, 400, "bad_trailer", "trailers are small, and none of them frames or authorises"},
     Row{Fault::bad_status, 502, "bad_status", "a final status lies between 200 and 599"},
     Row{Fault::truncated, 400, "truncated", "the peer closed the connection inside a message"},
+    Row{Fault::too_slow, 408, "too_slow", "a request arrives within its time"},
+    Row{Fault::unanswered, 500, "unanswered", "this server has no answer to this request"},
 };
 
 const Row& row_of(Fault fault) {

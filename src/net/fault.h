@@ -34,6 +34,8 @@ enum class Fault : std::uint8_t {
   bad_trailer,
   bad_status,  ///< outside 100 to 599, or 101
   truncated,   ///< the peer closed inside a message
+  too_slow,    ///< a head or body that did not come in time
+  unanswered,  ///< ours: what serves requests left one without an answer
 };
 
 /// Status a server answers this fault with (a client treats every fault as a broken peer).
