@@ -1,5 +1,5 @@
 #pragma once
-/// 128-bit names of things that happen: `req_` + 26 base32 characters, and att_, act_, plan_ alike.
+/// 128-bit names of things that happen: `req_` + 26 base32 characters, and act_, plan_ alike.
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -18,7 +18,6 @@ struct Id128 {
   friend constexpr auto operator<=>(const Id128&, const Id128&) = default;
 };
 using RequestId = Id128<struct RequestIdTag>;
-using AttemptId = Id128<struct AttemptIdTag>;
 using ActionId = Id128<struct ActionIdTag>;
 using PlanId = Id128<struct PlanIdTag>;
 
