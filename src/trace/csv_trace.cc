@@ -42,6 +42,8 @@ Result<void> CsvTrace::read_header() {
   const bool plain = by_position_.size() == 3 && by_position_[0].field == Field::at &&
                      by_position_[1].field == Field::prompt && by_position_[2].field == Field::output;
   fixed_layout_ = plain && delimiter_ == ',' && plan_.utc;
+  own_layout_.reset();
+  if (delimiter_ == ',' && !plan_.zero_output_failed && !fixed_layout_) own_layout_ = OwnLayout::of(by_position_);
   date_[0] = '\0';
   if (fixed_layout_) {
     builder_.begin();
@@ -187,7 +189,12 @@ Result<std::size_t> CsvTrace::fill_ahead(std::span<Arrival> batch) {
   if (!header_read_) {
     if (Result<void> header = read_header(); !header) return header.error();
   }
-  return fixed_layout_ ? fill_fixed_layout(batch) : std::size_t{0};
+  if (fixed_layout_) return fill_fixed_layout(batch);
+  if (!own_layout_) return std::size_t{0};
+  const OwnLayout::Read read = own_layout_->rows(window_->view(), builder_, row_, batch);
+  window_->consume(read.bytes);
+  records_.skip_lines(static_cast<std::int64_t>(read.rows));
+  return read.rows;
 }
 
 void CsvTrace::restart() {

@@ -2,6 +2,7 @@
 /// Inside the readers: logs that are tables.
 #include "trace/csv.h"
 #include "trace/file_trace.h"
+#include "trace/own_layout.h"
 
 namespace ace {
 
@@ -42,6 +43,7 @@ class CsvTrace : public RecordTrace {
   std::vector<std::string> extra_;  ///< columns nobody asked for
   bool header_read_ = false;
   bool fixed_layout_ = false;
+  std::optional<OwnLayout> own_layout_;
   Arrival blank_;       ///< of the fixed layout: symbols of no name
   char date_[11] = {};  ///< with the blank behind it
   std::int64_t date_nanos_ = 0;
