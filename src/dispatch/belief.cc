@@ -12,6 +12,7 @@
 #include "dispatch/loads.h"
 #include "dispatch/occupancy.h"
 #include "dispatch/predictor.h"
+#include "dispatch/residency.h"
 #include "dispatch/retry_budget.h"
 #include "dispatch/scarcity.h"
 
@@ -39,6 +40,7 @@ struct Belief::State {
         predictor(fleet),
         knees(fleet, occupancy, latency, wanted.knee_prior_scale, live),
         scarcity(fleet),
+        residency(fleet, live),
         healths(fleet, occupancy, live),
         retries(fleet.fleet().policies.retry_budget_ppm),
         loads(fleet),
@@ -74,6 +76,7 @@ struct Belief::State {
         for (const Knees::Moved& m : knees.refit(live)) note(now, m);
       next_fit = next_on_grid(now, options.window);
     }
+    residency.price(now, units, live);
     healths.recover(now, live);
     note_health(now);
     loads.close(now, since, occupancy, live);
@@ -120,6 +123,7 @@ struct Belief::State {
   Predictor predictor;
   Knees knees;
   Scarcity scarcity;
+  Residency residency;
   Healths healths;
   RetryBudget retries;
   Loads loads;
@@ -161,6 +165,7 @@ Claim Belief::dispatched(Instant now, const Request& request, const Decision& de
   s.knees.admitted(claim, s.occupancy.share(claim, s.live), s.live);
   claim.probe = s.healths.attempted(now, claim.offer, s.live);
   s.retries.dispatched(now);
+  s.residency.dispatched(now, request.model, decision.chosen);
   s.loads.admitted(claim.offer, static_cast<double>(request.prompt.value) + request.predicted.output_mean);
   return claim;
 }
@@ -224,6 +229,13 @@ void Belief::units(Instant now, DestinationId destination, std::int64_t running_
     s.changes.note(Change::What::units, now, o, SloId{}, static_cast<double>(before),
                    static_cast<double>(running_units));
   }
+}
+
+void Belief::holds(Instant now, const Holding& holding) {
+  State& s = *state_;
+  s.residency.holds(now, holding, s.live);
+  s.residency.price(now, s.units, s.live);
+  s.occupancy.holds(now, holding.destination, s.live);
 }
 
 double Belief::contingency(ModelId model) const { return state_->loads.contingency(model); }

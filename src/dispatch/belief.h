@@ -90,6 +90,15 @@ class Belief {
   bool may_retry(Instant now);
   /// Telemetry: the share of a destination's GPUs that is fit; faulty ones trip it at 0, suspect ones price it up.
   void suspect(Instant now, DestinationId destination, double healthy_share);
+  /// What a pool holds that has more models than memory: those that fit together (its home), or one of the others.
+  struct Holding {
+    DestinationId destination;
+    OfferId guest;       ///< none = home
+    bool loaded = true;  ///< false: on the way
+    bool open = true;    ///< at home: a guest may come; else: the guest takes more
+    friend bool operator==(const Holding&, const Holding&) = default;
+  };
+  void holds(Instant now, const Holding& holding);
   /// Unit states changed: replicas now running at a destination (0 = none).
   void units(Instant now, DestinationId destination, std::int64_t running_units);
 
@@ -114,6 +123,7 @@ class Belief {
       request_share,  ///< of the cap that one request takes
       meter_output,
       meter_cached,
+      warmth,
     } what;
     Instant at;
     OfferId offer;

@@ -167,7 +167,7 @@ TEST(Decide, excludes_for_price_health_and_capacity_by_its_own_reason) {
       {"slots: the last one", Tier::spot, Exclusion::saturated, [](Live& l) { l.use[slots][0] = 0.99; }},
       {"slots: the last but one", Tier::spot, Exclusion::none, [](Live& l) { l.use[slots][0] = 0.98; }},
       {"KV", Tier::spot, Exclusion::saturated, [](Live& l) { l.use[kv][0] = 0.99999; }},
-      {"weights not loaded", Tier::spot, Exclusion::not_resident, [](Live& l) { l.resident[0] = 0; }},
+      {"weights not loaded", Tier::spot, Exclusion::not_resident, [](Live& l) { l.ready[0][0] = 0; }},
       {"no units", Tier::spot, Exclusion::not_running, [](Live& l) { l.running[0] = 0; }},
   };
   for (const auto& c : cases) {

@@ -183,7 +183,8 @@ inline Live live(Rng& rng, const Snapshot& snapshot, Instant now) {
     if (rng.chance(0.1)) l.warmth[i] = rng.uniform() * 1e6;
     if (rng.chance(0.1)) l.throttled_until[i] = nanos(now) + rng.between(-5, 5);
     if (rng.chance(0.1)) l.tripped_until[i] = nanos(now) + rng.between(-5, 5);
-    if (rng.chance(0.05)) l.resident[i] = 0;
+    if (rng.chance(0.05))
+      for (auto& ready : l.ready) ready[i] = rng.chance(0.3) ? 1 : 0;
     l.cached[i] = rng.chance(0.3) ? static_cast<std::int32_t>(rng.below(5000)) : 0;
     l.scarce[i] = static_cast<std::uint8_t>(rng.below(kResources));
   }

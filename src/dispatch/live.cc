@@ -50,6 +50,7 @@ Live::Live(const Snapshot& snapshot) {
   wait_scale.assign(fleet.slo_classes.size(), wait);
   for (auto* column : {&tiered, &scarce}) column->assign(n, 0);
   for (auto* column : {&running, &resident}) column->assign(n, 1);
+  ready.assign(fleet.slo_classes.size(), resident);
   for (auto* column : {&throttled_until, &tripped_until}) column->assign(n, 0);
   cached.assign(n, 0);
   version.assign(n, 0);
@@ -58,6 +59,7 @@ Live::Live(const Snapshot& snapshot) {
     const Offer& offer = offers[i];
     const Destination& at = fleet.destinations[offer.destination.value];
     resident[i] = offer.resident ? 1 : 0;
+    for (auto& column : ready) column[i] = resident[i];
     size_offer(*this, i, offer, offer.profile ? at.units.units : 1);
     if (offer.serving->ptu) {
       meter_output[i] = offer.serving->ptu->output_ratio;

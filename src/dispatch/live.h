@@ -58,8 +58,10 @@ struct Live {
   Column<double> bias;                        ///< nano-USD per token, ordering only; never below Snapshot::bias_floor()
   Column<std::int64_t> throttled_until, tripped_until;  ///< ns since the epoch; 0 = not
   Column<std::uint8_t> running, resident;               ///< units up; weights loaded
-  Column<std::int32_t> cached;                          ///< predicted cached prompt tokens of THIS request
-  Column<std::uint32_t> version;                        ///< of the cost curve
+  /// [SloId][OfferId] Resident, or a load is possible now and fits the class's TTFT (its deadline, if it has none).
+  std::vector<Column<std::uint8_t>> ready;
+  Column<std::int32_t> cached;    ///< predicted cached prompt tokens of THIS request
+  Column<std::uint32_t> version;  ///< of the cost curve
   bool reserve_short = false;
 };
 

@@ -64,6 +64,7 @@ Occupancy::Occupancy(const Snapshot& snapshot, const LatencyFit& latency, Live& 
   for (std::uint32_t d = 0; d < stations_.size(); ++d) {
     Station& station = stations_[d];
     const Destination& destination = fleet.destinations[d];
+    station.units = destination.units.units;
     for (const OfferId o : station.offers) {
       const Offer& offer = snapshot[o];
       if (offer.profile) {
@@ -337,10 +338,16 @@ void Occupancy::decay(Instant now, Live& live) {
 void Occupancy::units(Instant now, DestinationId destination, std::int64_t running_units, Live& live) {
   live.size_to(*snapshot_, destination, running_units);
   Station& station = stations_[destination.value];
-  for (const OfferId o : station.offers)
-    holds_[o.value].replicas = (*snapshot_)[o].resident ? running_units * (*snapshot_)[o].replicas_per_unit : 0;
-  if (station.queues) show_queues(now, station, true, live);
+  station.units = running_units;
+  holds(now, destination, live);
   if (station.windows) limit(destination, station.caps, live);
+}
+
+void Occupancy::holds(Instant now, DestinationId destination, Live& live) {
+  Station& station = stations_[destination.value];
+  for (const OfferId o : station.offers)
+    holds_[o.value].replicas = live.resident[o.value] != 0 ? station.units * (*snapshot_)[o].replicas_per_unit : 0;
+  if (station.queues) show_queues(now, station, true, live);
 }
 
 void Occupancy::shrink(DestinationId destination, double cap_share, Live& live) {

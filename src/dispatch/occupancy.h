@@ -66,6 +66,8 @@ class Occupancy {
   /// Lets averages decay, windows slide and meters drain. Called on a 100 ms grid.
   void decay(Instant now, Live& live);
   void units(Instant now, DestinationId destination, std::int64_t running_units, Live& live);
+  /// Live.resident has changed there.
+  void holds(Instant now, DestinationId destination, Live& live);
   /// The caps that the rate windows are held against.
   void limit(DestinationId destination, const RateCaps& caps, Live& live);
 
@@ -108,6 +110,7 @@ class Occupancy {
   };
   struct Station {  // by destination
     std::vector<OfferId> offers;
+    std::int64_t units = 0;                   ///< running
     bool queues = false;                      ///< GPUs
     bool windows = false;                     ///< rate limits
     std::optional<CommitmentMeter> meter;     ///< in shares of the bucket

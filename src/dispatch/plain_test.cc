@@ -46,7 +46,7 @@ Exclusion why_out(const Snapshot& fleet, const Live& live, const Request& reques
   const auto after = [&](std::size_t r, double amount) { return live.use[r][i] + live.per_unit[r][i] * amount; };
   if (const Exclusion fixed = fixed_exclusion(fleet, request, c.id); fixed != Exclusion::none) return fixed;
   if (live.running[i] == 0) return Exclusion::not_running;
-  if (live.resident[i] == 0) return Exclusion::not_resident;
+  if ((request.slo.valid() ? live.ready[request.slo.value] : live.resident)[i] == 0) return Exclusion::not_resident;
   if (live.tripped_until[i] > nanos(kNow)) return Exclusion::tripped;
   if (live.throttled_until[i] > nanos(kNow)) return Exclusion::throttled;
   if (runs_on_gpus(tier)) {

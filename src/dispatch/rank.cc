@@ -228,7 +228,7 @@ Columns columns_of(const Snapshot& fleet, const Live& live, SloId slo) {
   c.cached = live.cached.data();
   c.scarce = live.scarce.data();
   c.running = live.running.data();
-  c.resident = live.resident.data();
+  c.ready = slo.valid() ? live.ready[slo.value].data() : live.resident.data();
   c.queues = fleet.queues().data();
   c.committed = fleet.committed().data();
   return c;

@@ -21,7 +21,7 @@ struct Columns {
   const double *knee, *knee_of_class, *shadow_price, *fail_probability, *derate, *warmth, *bias;
   const std::int64_t *throttled_until, *tripped_until;
   const std::int32_t* cached;
-  const std::uint8_t *scarce, *running, *resident;
+  const std::uint8_t *scarce, *running, *ready;
   const std::uint64_t *queues, *committed;
 };
 Columns columns_of(const Snapshot& fleet, const Live& live, SloId slo);

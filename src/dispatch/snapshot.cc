@@ -48,11 +48,13 @@ void place_on_gpus(const Fleet& fleet, const Destination& at, double& bytes_take
     const double weights = weight_bytes(model, at.precision);
     const double vram = gpu->vram_bytes * static_cast<double>(at.tp);
     offer.resident = bytes_taken + weights <= vram;
+    if (weights <= vram) offer.load_s = weights * static_cast<double>(offer.replicas_per_unit) / at.load_bytes_per_s;
     if (!offer.profile) {
       if (const Result<ServerProfile> predicted = roofline(*model.architecture, *gpu, at.tp, at.precision)) {
         offer.profile = *predicted;
-        // Models placed before leave less memory for this one's KV cache.
-        const double lost = bytes_taken / std::max(1.0, model.architecture->kv_bytes_per_token);
+        // Models placed before leave less memory for this one's KV cache; a guest has all of it.
+        const double others = offer.resident ? bytes_taken : 0.0;
+        const double lost = others / std::max(1.0, model.architecture->kv_bytes_per_token);
         offer.profile->kv_tokens_max =
             std::max<std::int64_t>(0, offer.profile->kv_tokens_max - static_cast<std::int64_t>(lost));
       }
@@ -61,6 +63,7 @@ void place_on_gpus(const Fleet& fleet, const Destination& at, double& bytes_take
   }
   if (!offer.profile || offer.replicas_per_unit <= 0) {
     offer.resident = false;  // nothing is known of what it could do, or the weights do not fit
+    offer.load_s = 0.0;
     return;
   }
   const auto replicas = static_cast<double>(offer.replicas_per_unit);
@@ -68,7 +71,10 @@ void place_on_gpus(const Fleet& fleet, const Destination& at, double& bytes_take
   offer.unit_capacity = {p.prefill_tokens_per_s * to_seconds(kPrefillWindow) * replicas,
                          static_cast<double>(p.batch_max) * replicas, static_cast<double>(p.kv_tokens_max) * replicas,
                          0.0, 0.0};
-  if (p.kv_tokens_max <= 0 || p.batch_max <= 0 || p.prefill_tokens_per_s <= 0.0) offer.resident = false;
+  if (p.kv_tokens_max <= 0 || p.batch_max <= 0 || p.prefill_tokens_per_s <= 0.0) {
+    offer.resident = false;
+    offer.load_s = 0.0;
+  }
   if (offer.tier == Tier::owned) price_energy(offer, fleet.electricity.pue);
 }
 

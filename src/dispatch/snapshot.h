@@ -60,6 +60,9 @@ struct Offer {
   std::optional<ServerProfile> profile;  ///< GPU tiers: one replica, measured or roofline
   std::int64_t replicas_per_unit = 0;    ///< replicas of this model in one unit, resident together with the others
   bool resident = true;                  ///< weights fit beside those of the models listed before it
+  double load_s = 0.0;                   ///< seconds to load its weights into a unit; 0 where its shape is not known
+  /// Fits only alone: it may take the place of the resident ones for a while.
+  [[nodiscard]] bool guest() const { return !resident && load_s > 0.0; }
   std::optional<PriceId> price;
   Tokens context_max{0}, output_max{0};  ///< output_max 0 = bounded by the context only
   std::uint32_t capabilities = kText;

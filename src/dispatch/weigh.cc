@@ -76,7 +76,7 @@ Exclusion Weighing::exclusion_of(OfferId offer, const Lot& lot) const {
   const auto is = [&](std::uint64_t word) { return (word >> i % kLot & 1U) != 0; };
   if (is(lot.barred)) return fixed_exclusion(fleet_, request_, offer);
   if (live_.running[i] == 0) return Exclusion::not_running;
-  if (live_.resident[i] == 0) return Exclusion::not_resident;
+  if (columns_.ready[i] == 0) return Exclusion::not_resident;
   if (live_.tripped_until[i] > nanos(now_)) return Exclusion::tripped;
   if (live_.throttled_until[i] > nanos(now_)) return Exclusion::throttled;
   if (is(lot.saturated)) return Exclusion::saturated;

@@ -84,4 +84,16 @@ std::optional<ProviderId> Fleet::provider(std::string_view name) const {
   return find_named<ProviderId>(providers, name);
 }
 
+Usd Rental::at(Instant t) const {
+  if (hourly_series.empty()) return hourly;
+  const auto last = static_cast<std::int64_t>(hourly_series.size()) - 1;
+  return hourly_series[static_cast<std::size_t>(std::clamp<std::int64_t>(hour_of(t) - series_first_hour, 0, last))];
+}
+
+Usd Destination::unit_hourly(Instant t) const {
+  if (rental) return rental->at(t);
+  if (tier == Tier::reserved) return Usd{commitment_hourly.nano / std::max<std::int64_t>(units.units, 1)};
+  return amortization_hourly;
+}
+
 }  // namespace ace

@@ -161,6 +161,14 @@ void read_gpus(Reading& reading, Map& map, Destination& destination, bool needed
   }
   if (const auto precision = findings.word(map.get("precision"), {"bf16", "fp8", "int4"}))
     destination.precision = static_cast<Precision>(*precision);
+  const Place bandwidth = map.get("load_bandwidth");
+  if (const auto rate = findings.value<double>(bandwidth, parse_bandwidth)) {
+    if (*rate < 1e6 || *rate > 1e13)
+      findings.mistake(bandwidth, fmt::format("weights load at 1 MB/s to 10 TB/s, got \"{}\"", bandwidth.text()),
+                       "write what a node reads from its storage, e.g. 2 GB/s");
+    else
+      destination.load_bytes_per_s = *rate;
+  }
   // What cannot be predicted must have been measured.
   for (const Serving& serving : destination.serving) {
     const Model& model = reading.fleet.models[serving.model.value];
@@ -217,7 +225,9 @@ void read_committed(Reading& reading, Map& map, Destination& destination) {
   if (gsu) read_gsu(reading, gsu, destination);
   if (ptu || gsu) {
     if (fee) findings.mistake({fee.parent, nullptr, fee.path}, "the fee belongs to the units", "write ptu: {fee: ...}");
-    refuse_all(map, {"vram", "interconnect", "count", "tp", "precision", "units", "schedule", "policy", "measured"},
+    refuse_all(map,
+               {"vram", "interconnect", "count", "tp", "precision", "load_bandwidth", "units", "schedule", "policy",
+                "measured"},
                destination);
     return;
   }
@@ -276,7 +286,7 @@ void read_one(Reading& reading, const Place& at, const std::string& name, Destin
     case Tier::payg:
       refuse_all(map,
                  {"ptu", "gsu", "fee", "rental", "amortization", "accelerator", "vram", "interconnect", "count", "tp",
-                  "precision", "units", "schedule", "policy", "measured"},
+                  "precision", "load_bandwidth", "units", "schedule", "policy", "measured"},
                  destination);
       read_price_keys(reading, map, destination);
       break;

@@ -151,6 +151,12 @@ std::optional<double> parse_bytes(std::string_view text, Misread& why) {
   return parse_scaled(text, std::begin(units), std::end(units), "a size with its unit (GiB, GB, MiB...)", "80GiB", why);
 }
 
+std::optional<double> parse_bandwidth(std::string_view text, Misread& why) {
+  static constexpr UnitScale units[] = {{"GB/s", 1e9}, {"MB/s", 1e6}, {"TB/s", 1e12}};
+  return parse_scaled(text, std::begin(units), std::end(units), "a bandwidth with its unit (MB/s, GB/s)", "2 GB/s",
+                      why);
+}
+
 std::optional<double> parse_watts(std::string_view text, Misread& why) {
   static constexpr UnitScale units[] = {{"W", 1.0}, {"kW", 1e3}};
   return parse_scaled(text, std::begin(units), std::end(units), "a power with its unit (W, kW)", "700W", why);

@@ -35,6 +35,8 @@ std::optional<Duration> parse_duration(std::string_view text, Misread& why);
 std::optional<double> parse_seconds(std::string_view text, Misread& why);
 /// "80GiB", "24 GB"; units B kB MB GB TB KiB MiB GiB TiB. In bytes.
 std::optional<double> parse_bytes(std::string_view text, Misread& why);
+/// "2 GB/s", "500MB/s". In bytes per second.
+std::optional<double> parse_bandwidth(std::string_view text, Misread& why);
 /// "700W", "1.2kW". In watts.
 std::optional<double> parse_watts(std::string_view text, Misread& why);
 /// "5%/h" or "0.05/h": a chance per hour.

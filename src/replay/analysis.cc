@@ -114,6 +114,7 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   run_options.idle = options.idle;
   run_options.plant = {.slowdown = options.plant_slowdown, .block_tokens = source.block_tokens()};
   run_options.belief = options.belief;
+  run_options.gaps = options.gaps;
   run_options.witness = options.witness;
   run_options.each = options.each;
   run_options.record = options.record;
@@ -171,6 +172,7 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   analysis.used_share = std::move(run.used_share);
   analysis.knees = std::move(run.knees);
   analysis.latency = std::move(run.latency);
+  analysis.loads = std::move(run.loads);
   analysis.evictions = run.evictions;
   analysis.unit_changes = run.unit_changes;
   analysis.statement = std::move(run.statement);

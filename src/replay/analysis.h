@@ -9,6 +9,7 @@
 
 #include "ledger/ledger.h"
 #include "replay/engine.h"
+#include "replay/gaps.h"
 #include "replay/series.h"
 #include "replay/source.h"
 
@@ -34,6 +35,7 @@ struct AnalyzeOptions {
   SettlementPolicy settlement = SettlementPolicy::pooled;
   IdlePolicy idle = IdlePolicy::by_usage;
   double plant_slowdown = 1.0;
+  SpineGaps gaps;  ///< in which the spine recorded nothing
   Belief::Options belief;
   Engine::Witness witness;                   ///< watches one row
   std::function<void(const Settled&)> each;  ///< every settled request, island by island in completion order
@@ -98,6 +100,7 @@ struct Analysis {
   std::vector<double> used_share;  ///< by destination
   std::vector<KneePoint> knees;
   std::vector<CurvePoint> latency;
+  std::vector<Swaps::Loads> loads;  ///< of models, by destination
   std::vector<std::string> assumptions;
   double sensitivity_sample = 1.0;  ///< share of the requests in the sensitivity runs
   std::vector<SensitivityRow> sensitivity;

@@ -83,13 +83,8 @@ double BoundWorld::rent(const Destination& d, Instant from, Instant to) const {
   const Rental& rental = *d.rental;
   double hourly = nano(rental.hourly);
   if (!rental.hourly_series.empty()) {
-    const auto last = static_cast<std::int64_t>(rental.hourly_series.size()) - 1;
-    const auto at = [&](Instant t) {
-      const std::int64_t hour = std::clamp<std::int64_t>(hour_of(t) - rental.series_first_hour, 0, last);
-      return nano(rental.hourly_series[static_cast<std::size_t>(hour)]);
-    };
-    hourly = at(to);
-    for (Instant t = from - rental.increment; t < to; t += kHour) hourly = std::min(hourly, at(t));
+    hourly = nano(rental.at(to));
+    for (Instant t = from - rental.increment; t < to; t += kHour) hourly = std::min(hourly, nano(rental.at(t)));
   }
   return hourly * kBookedLess * hours(to - from);
 }
@@ -184,7 +179,8 @@ std::span<const BoundWorld::Choice> BoundWorld::choices(const Demand& demand, st
     if (arrival.max_output > offer.context_max.value - arrival.prompt) continue;
     if (offer.output_max.value > 0 && arrival.max_output > offer.output_max.value) continue;
     if (only_for_deferrable(fleet_->fleet().destinations[offer.destination.value].service) && !waits) continue;
-    if (runs_on_gpus(offer.tier) && (!places_[offer.destination.value].may_run || !offer.resident)) continue;
+    if (runs_on_gpus(offer.tier) && (!places_[offer.destination.value].may_run || (!offer.resident && !offer.guest())))
+      continue;
     choose(id, demand, cached);
     const auto& spill = fleet_->fleet().destinations[offer.destination.value].native_spill;
     if (!spill) continue;
@@ -226,7 +222,8 @@ void BoundWorld::choose(OfferId id, const Demand& demand, std::int32_t cached) {
   Choice choice{offer.destination.value, nano(*least), {}};
   const Place& place = places_[choice.place];
   const std::int64_t prompt = arrival.prompt;
-  if (const ServerProfile* p = profiles_[choice.place]; p != nullptr) {
+  if (profiles_[choice.place] != nullptr) {
+    const ServerProfile* const p = offer.resident ? profiles_[choice.place] : &*offer.profile;
     const auto held = static_cast<double>(prompt + (output + 1) / 2);
     const auto after_first = static_cast<double>(std::max<std::int64_t>(output, 1) - 1);
     const double overhead = after_first * (p->step_per_sequence_s + p->step_per_kv_token_s * held);

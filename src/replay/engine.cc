@@ -27,6 +27,7 @@ Engine::Engine(const Snapshot& fleet, const Options& options, Sink sink)
       event_ids_(Rng(options.seed, options.stream).split(stream_of("events", fleet))),
       belief_(fleet, options.belief),
       scratch_(fleet),
+      swaps_(fleet, options.dispatching == Dispatching::merit_order),
       loads_(fleet.fleet().destinations.size()) {
   for (std::uint32_t s = 0; s < fleet.fleet().slo_classes.size(); ++s)
     for (std::uint32_t o = 0; o < fleet.offers().size(); ++o)
@@ -58,6 +59,7 @@ void Engine::begin(Instant now) {
     belief_.units(now, step.destination, step.running);
     told_units({now, step.destination, step.before, step.running, step.cause});
   }
+  swaps_.start(now);
 }
 
 void Engine::told_units(const event::UnitsChanged& change) {
@@ -104,6 +106,7 @@ std::uint32_t Engine::new_flight() {
     f.told_decisions = f.told_attempts = 0;
     f.told.reset();
     f.offer = f.billed_as = OfferId{};
+    f.fetched = Instant{};
     return number;
   }
   flights_.emplace_back();
@@ -147,8 +150,12 @@ Duration Engine::patience(const Flight& flight) const {
 }
 
 void Engine::wait(std::uint32_t number, Instant now) {
-  const Flight& flight = flights_[number];
+  Flight& flight = flights_[number];
   const Instant until = std::max(now, flight.demand.arrival.at + patience(flight));
+  if (const Instant fetched = std::exchange(flight.fetched, Instant{}); fetched > now) {
+    waiting_.push({std::min(fetched, until), until, number, flight.demand.arrival.row});
+    return;
+  }
   const Duration every = std::clamp(patience(flight) / 64, kRetryLeast, kRetryMost);
   waiting_.push({std::min(now + every, until), until, number, flight.demand.arrival.row});
 }
@@ -162,11 +169,15 @@ void Engine::retry(Instant now) {
 }
 
 Instant Engine::next_units() const {
-  if (!options_.units_given) return units_->next();
-  return given_.empty() ? Instant::max() : given_.front().at;
+  const Instant given = given_.empty() ? Instant::max() : given_.front().at;
+  return std::min(swaps_.next(), options_.units_given ? given : units_->next());
 }
 
 void Engine::tick(Instant now) {
+  if (swaps_.next() <= now) {
+    swaps_.tick(now);
+    return move_models(now);
+  }
   if (options_.units_given) {
     const UnitMoves moves = std::move(given_.front());
     given_.pop_front();
@@ -201,6 +212,17 @@ void Engine::move_units(const UnitMoves& moves) {
   }
 }
 
+void Engine::move_models(Instant now) {
+  if (!swaps_.any_moved()) return;
+  for (const Belief::Holding& holding : swaps_.take_moved()) {
+    if (!holding.loaded) {
+      plant_->hold(now, holding.destination, holding.guest);
+      believed_caches_[holding.destination.value].clear();
+    }
+    belief_.holds(now, holding);
+  }
+}
+
 void Engine::release_drained(Instant now) {
   if (!plant_->any_drained()) return;
   for (const Plant::Drained& unit : plant_->take_drained())
@@ -229,6 +251,8 @@ void Engine::happen(const Plant::Event& event) {
           met(fleet_->fleet().slo_classes[flight.demand.slo.value], ttft, tpot, event.at - flight.demand.arrival.at);
       const Observed seen{Tokens{flight.output}, Tokens{flight.cached}, flight.first_token - flight.dispatched, tpot};
       belief_.completed(event.at, flight.claim, seen, good);
+      swaps_.ended(event.at, (*fleet_)[flight.offer].destination);
+      move_models(event.at);
       complete(event.flight, event.at, event::Outcome::served, Verdict::dispatched);
       return;
     }
@@ -244,6 +268,8 @@ void Engine::happen(const Plant::Event& event) {
 void Engine::failed_attempt(std::uint32_t number, Instant now, Rejection why, bool eviction, std::int64_t produced) {
   Flight& flight = flights_[number];
   belief_.rejected(now, flight.claim, why, Duration{0});
+  swaps_.ended(now, (*fleet_)[flight.offer].destination);
+  move_models(now);
   // A provider bills nothing for a 5xx; a lost spot unit's tokens are in its unit-hour.
   flight.failures.push_back({flight.decided.id, flight.offer, flight.dispatched, now, false, why, eviction,
                              Usage(Tokens{0}, Tokens{0}, Tokens{eviction ? produced : 0}), flight.dispatched,
@@ -296,6 +322,8 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
   const Arrival& arrival = flight.demand.arrival;
   const Policies& policies = fleet_->fleet().policies;
   int spills = 0;
+  if (!flight.decided_once) swaps_.asked(now, flight.demand.model);
+  move_models(now);
   while (true) {
     Live& live = belief_.live(now);
     predict_cached(flight, live, now);
@@ -335,6 +363,11 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
       complete(number, now, event::Outcome::not_served, decision.verdict);
       return true;
     }
+    if (live.resident[decision.chosen.value] == 0 && (*fleet_)[decision.chosen].guest()) {
+      flight.fetched = swaps_.fetch(now, decision.chosen);
+      move_models(now);
+      return false;
+    }
     flight.decided.cached_predicted = Tokens{live.cached[decision.chosen.value]};
     const Offer& offer = (*fleet_)[decision.chosen];
     flight.offer = decision.chosen;
@@ -356,6 +389,8 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
     const Plant::Answer answer = plant_->offer(now, work);
     if (answer.accepted) {
       ++flight.attempts;
+      swaps_.began(now, offer.destination);
+      move_models(now);
       flight.cached = answer.cached;
       flight.billed_as = answer.billed_as;
       if (!flight.blocks.empty() && has_cache_[offer.destination.value] != 0)

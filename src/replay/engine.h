@@ -10,8 +10,10 @@
 #include "core/rng.h"
 #include "dispatch/dispatch.h"
 #include "ledger/ledger.h"
+#include "replay/gaps.h"
 #include "replay/plant.h"
 #include "replay/source.h"
+#include "replay/swaps.h"
 #include "replay/unit_states.h"
 #include "spine/spine.h"
 
@@ -41,6 +43,7 @@ class Engine {
     Dispatching dispatching = Dispatching::merit_order;
     Plant::Options plant;
     Belief::Options belief;
+    SpineGaps gaps;  ///< what is decided in them is marked so
     std::uint64_t seed = 1;
     std::string stream = "island";    ///< name of its random streams
     Duration patience{30 * kSecond};  ///< longest wait for capacity of a class without a deadline of its own
@@ -104,6 +107,8 @@ class Engine {
   [[nodiscard]] Instant last_completion() const { return last_completion_; }
   [[nodiscard]] const std::vector<LateHit>& late_hits() const { return late_hits_; }
   [[nodiscard]] const UnitStates& units() const { return *units_; }
+  /// Loads of models that a destination swapped in and out.
+  [[nodiscard]] Swaps::Loads loads(DestinationId destination) const { return swaps_.loads(destination); }
   [[nodiscard]] double used_share(DestinationId destination) { return plant_->used_share(now_, destination); }
   [[nodiscard]] const Belief& belief() const { return belief_; }
   /// The knee believed before the first request.
@@ -119,6 +124,7 @@ class Engine {
     Claim claim;
     OfferId offer, billed_as;
     Instant dispatched{}, first_token{};
+    Instant fetched{};                            ///< when the model it waits for is loaded
     std::int32_t h0 = 0, cached = 0, output = 0;  ///< output of the model used
     std::vector<event::Attempted> failures;
     std::vector<OfferId> attempted;
@@ -147,6 +153,7 @@ class Engine {
   void tick(Instant now);
   [[nodiscard]] Instant next_units() const;
   void move_units(const UnitMoves& moves);
+  void move_models(Instant now);
   void release_drained(Instant now);
   void wait(std::uint32_t flight, Instant now);
   void retry(Instant now);
@@ -190,6 +197,7 @@ class Engine {
   Scratch scratch_;
   std::optional<Plant> plant_;  ///< from the first arrival on
   std::optional<UnitStates> units_;
+  Swaps swaps_;
   std::deque<UnitMoves> given_;                        ///< still to come
   std::vector<PrefixIndex> believed_caches_;           ///< by destination; empty rules where it has none
   std::vector<std::uint8_t> has_cache_;                ///< by destination

@@ -72,7 +72,8 @@ Plant::Plant(const Snapshot& fleet, const Options& options, const Rng& rng, Inst
       // One engine of the first resident model stands for the replica; its other resident models share it.
       Pool& pool = pools_[i];
       for (const Offer& offer : fleet.offers())
-        if (offer.destination == id && offer.resident && offer.profile && !pool.profile) pool.profile = &*offer.profile;
+        if (offer.destination == id && offer.resident && offer.profile && !pool.profile)
+          pool.profile = pool.home = &*offer.profile;
       pool.replicas_per_unit = static_cast<std::size_t>(std::max<std::int64_t>(d.replicas_per_unit(), 1));
       const auto blocks = [&](const ServerProfile& profile) {
         return profile.kv_tokens_max / std::max<std::int64_t>(options.block_tokens.value, 1) *
@@ -292,6 +293,18 @@ std::vector<Plant::Event> Plant::take_away(Instant now, DestinationId destinatio
   return lost;
 }
 
+void Plant::hold(Instant now, DestinationId destination, OfferId guest) {
+  Pool& pool = pools_[destination.value];
+  pool.profile = guest.valid() ? &*(*fleet_)[guest].profile : pool.home;
+  for (const std::uint32_t s : pool.all) {
+    ACE_CHECK(servers_[s].load() == 0, "models are swapped on idle replicas");
+    pool.used_before += servers_[s].used_seconds(seconds(now));
+    servers_[s] = Server(*pool.profile, options_.slowdown);
+    touch(s);
+  }
+  caches_[destination.value].clear();
+}
+
 double Plant::used_share(Instant now, DestinationId destination) {
   const double t = seconds(now);
   const Api& api = apis_[destination.value];
@@ -299,7 +312,7 @@ double Plant::used_share(Instant now, DestinationId destination) {
   Pool& pool = pools_[destination.value];
   account(now, pool);
   if (pool.capacity_seconds <= 0.0) return 0.0;
-  double used = 0.0;
+  double used = pool.used_before;
   for (const std::uint32_t s : pool.all) used += servers_[s].used_seconds(t);
   return std::min(1.0, used / pool.capacity_seconds);
 }

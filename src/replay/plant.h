@@ -67,12 +67,18 @@ class Plant {
   void condemn(Instant now, DestinationId destination, std::int64_t units);
   /// As many condemned units, first in first out, are gone: what still ran on them is lost.
   std::vector<Event> take_away(Instant now, DestinationId destination, std::int64_t units);
+  /// The destination's replicas are loaded with a guest, or with its home models again, and have what they cached no
+  /// more.
+  /// @pre nothing runs there
+  void hold(Instant now, DestinationId destination, OfferId guest);
   /// Time-averaged share of the destination's capacity in use since the start, in [0, 1].
   [[nodiscard]] double used_share(Instant now, DestinationId destination);
 
  private:
   struct Pool {                              // owned, spot, on-demand; positions in servers_
-    const ServerProfile* profile = nullptr;  // of the first resident model; null = nothing can run here
+    const ServerProfile* profile = nullptr;  // of the first resident model, or the guest; null = nothing can run here
+    const ServerProfile* home = nullptr;     // of the first resident model
+    double used_before = 0.0;                // seconds in use before the present models were loaded
     std::vector<std::uint32_t> all;          // every replica ever run
     std::vector<std::uint32_t> active;       // take requests
     std::vector<std::uint32_t> draining;     // finish what they have; the latest to stop comes back first

@@ -20,6 +20,7 @@ struct RunOptions {
   bool shapley = true;
   Plant::Options plant;
   Belief::Options belief;
+  SpineGaps gaps;
   Engine::Witness witness;
   bool facts = false;                                 ///< fill RunResult::facts
   std::function<bool(const Arrival&)> keep;           ///< empty = all
@@ -44,6 +45,7 @@ struct RunResult {
   std::vector<double> used_share;  ///< by destination
   std::vector<KneePoint> knees;
   std::vector<CurvePoint> latency;
+  std::vector<Swaps::Loads> loads;  ///< by destination
   std::vector<Unreplayed> unreplayed;
   std::uint64_t rows = 0, replayed = 0;
   std::uint64_t evictions = 0, unit_changes = 0;

@@ -225,16 +225,11 @@ std::vector<event::FixedCost> UnitStates::fixed_cost(Instant from, Instant to) c
         const std::int64_t step = std::max<std::int64_t>(nanos(d.rental->increment), 1);
         const std::int64_t steps = (nanos(end - begin) + step - 1) / step;
         for (std::int64_t s = 0; s < steps; ++s) {
-          Usd hourly = d.rental->hourly;
-          if (!d.rental->hourly_series.empty()) {
-            const std::int64_t at = hour_of(begin + Duration{s * step}) - d.rental->series_first_hour;
-            const auto last = static_cast<std::int64_t>(d.rental->hourly_series.size()) - 1;
-            hourly = d.rental->hourly_series[static_cast<std::size_t>(std::clamp<std::int64_t>(at, 0, last))];
-          } else if (s == 0) {
-            rent += pro_rata(hourly, 1, Duration{step * steps});
+          if (d.rental->hourly_series.empty()) {
+            rent += pro_rata(d.rental->hourly, 1, Duration{step * steps});
             break;
           }
-          rent += pro_rata(hourly, 1, Duration{step});
+          rent += pro_rata(d.rental->at(begin + Duration{s * step}), 1, Duration{step});
         }
       }
     }

@@ -127,6 +127,8 @@ Json Sections::destinations() const {
                    {"provider", fleet.providers[destination.provider.value].name},
                    {"region", destination.region},
                    {"used_share", d < a.used_share.size() ? Json(a.used_share[d]) : Json(nullptr)},
+                   {"model_loads", d < a.loads.size() ? a.loads[d].count : 0},
+                   {"model_load_seconds", d < a.loads.size() ? to_seconds(a.loads[d].time) : 0.0},
                    {"requests", sums[d].requests},
                    {"tokens", sums[d].tokens},
                    {"marginal_usd", usd(sums[d].marginal)},

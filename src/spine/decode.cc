@@ -40,7 +40,7 @@ class Decoder {
       }
       case Case::kChanged: {
         const rest::Changed& m = in_.changed();
-        return Changed{{choice(m.what(), Belief::Change::What::meter_cached), at_, index<OfferId>(m.offer()),
+        return Changed{{choice(m.what(), Belief::Change::What::warmth), at_, index<OfferId>(m.offer()),
                         index<SloId>(m.slo()), m.before(), m.after()}};
       }
       case Case::kHealthChanged: {

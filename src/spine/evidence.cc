@@ -30,6 +30,8 @@ double* place_of(const Belief::Change& change, Live& live) {
       return &live.meter_output[o];
     case What::meter_cached:
       return &live.meter_cached[o];
+    case What::warmth:
+      return &live.warmth[o];
     case What::health:
     case What::shadow_price:
     case What::price:
@@ -80,8 +82,8 @@ class Telling {
       change(What::knee, SloId{s});
       change(What::wait_scale, SloId{s});
     }
-    for (const What what :
-         {What::fail_probability, What::token_share, What::request_share, What::meter_output, What::meter_cached})
+    for (const What what : {What::fail_probability, What::token_share, What::request_share, What::meter_output,
+                            What::meter_cached, What::warmth})
       change(what, SloId{});
     for (const Unit unit : {Unit::input, Unit::cached_input, Unit::output}) price(unit);
     health();

@@ -34,6 +34,12 @@ auto& prefill_of(const Snapshot& fleet, SloId slo, AnyLive& live) {
   return waits ? live.sustained : live.use[kPrefill];
 }
 
+/// Who may be served there without a load that the class cannot wait for.
+template <class AnyLive>
+auto& ready_of(SloId slo, AnyLive& live) {
+  return slo.valid() ? live.ready[slo.value] : live.resident;
+}
+
 /// By how much a prompt token takes longer than with nothing decoding beside it.
 double slowdown_of(const Offer& offer, double wait_per_token) {
   return wait_per_token * offer.profile->prefill_tokens_per_s;
@@ -60,7 +66,7 @@ LiveColumn column_of(const Snapshot& fleet, SloId slo, OfferId offer, const Live
   c.cached = static_cast<std::uint32_t>(live.cached[i] > 0 ? live.cached[i] : 0);
   c.version = static_cast<std::uint8_t>(live.version[i]);
   c.running = live.running[i] != 0;
-  c.resident = live.resident[i] != 0;
+  c.resident = ready_of(slo, live)[i] != 0;
   c.throttled = live.throttled_until[i] > nanos(now);
   c.tripped = live.tripped_until[i] > nanos(now);
   c.scarce = live.scarce[i];
@@ -79,7 +85,7 @@ void apply(const Snapshot& fleet, SloId slo, const LiveColumn& c, Live& live) {
   const bool queues = fleet[OfferId{c.offer}].profile.has_value();
   live.cached[i] = static_cast<std::int32_t>(c.cached);
   live.running[i] = c.running ? 1 : 0;
-  live.resident[i] = c.resident ? 1 : 0;
+  ready_of(slo, live)[i] = c.resident ? 1 : 0;
   live.scarce[i] = c.scarce;
   prefill_of(fleet, slo, live)[i] = static_cast<double>(c.use[kPrefill]) / kUseScale;
   for (std::size_t r = kSlots; r < (queues ? kQueueing : kResources); ++r)
