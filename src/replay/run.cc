@@ -29,6 +29,7 @@ class Island {
     engine.dispatching = options.dispatching;
     engine.plant = options.plant;
     engine.belief = options.belief;
+    engine.gaps = options.gaps;
     engine.seed = options.seed;
     engine.stream = "island/" + std::to_string(number);
     engine.note_late_hits = options.facts;
@@ -37,7 +38,7 @@ class Island {
                       [this](const event::UnitsChanged& c) { changed(c); },
                       {},
                       [this](const Engine::UnitMoves& moves) {
-                        if (theirs_) theirs_->give_units(moves);
+                        if (theirs_) moves_.push_back(moves);
                       }};
     if (options.record) sink.recorded = [this](Instant now, event::Record record) { recorded(now, std::move(record)); };
     ours_.emplace(fleet, engine, std::move(sink));
@@ -49,12 +50,7 @@ class Island {
       engine.note_late_hits = false;
       engine.units_given = true;  // the same fixed cost stands on both sides, so the same units must run on both
       theirs_.emplace(fleet, engine,
-                      Engine::Sink{{}, {}, {}, {}, [this](const Engine::Spent& spent) {
-                                     status_quo_served += spent.served ? 1 : 0;
-                                     status_quo_slo_met += spent.slo_met ? 1 : 0;
-                                     if (!spent.observed || options_->baseline == BaselineKind::round_robin)
-                                       pairing_.theirs(spent.row, spent.cost);
-                                   }});
+                      Engine::Sink{{}, {}, {}, {}, [this](const Engine::Spent& spent) { spent_.push_back(spent); }});
     }
   }
 
@@ -64,19 +60,42 @@ class Island {
   }
   void take(const Demand& demand) { batch_.push_back(demand); }
   void work() {
-    for (const Demand& demand : batch_) {
-      SeriesBucket& bucket = series_.at(demand.arrival.at);
-      ++bucket.arrived;
-      bucket.arrived_tokens += demand.arrival.prompt + demand.arrival.output;
-      ours_->arrive(demand);
-      if (theirs_) theirs_->arrive(demand);
+    work_ours();
+    hand_moves();
+    if (theirs_) work_theirs();
+    batch_.clear();
+  }
+  /// The same on two threads, the other side a batch behind ours: all it has to know of us are our units' moves, which
+  /// it is given before their time either way.
+  void work_apart() {
+    hand_moves();
+    {
+      const std::jthread other([this] { work_behind(); });
+      work_ours();
+    }
+    meet();
+    behind_.clear();
+    behind_blocks_.clear();
+    for (const Demand& demand : batch_)
+      behind_blocks_.insert(behind_blocks_.end(), blocks(demand).begin(), blocks(demand).end());
+    std::size_t at = 0;
+    for (Demand demand : batch_) {  // the source's blocks do not outlive its next batch
+      const std::size_t count = blocks(demand).size();
+      demand.arrival.blocks = std::span(behind_blocks_).subspan(at, count);
+      at += count;
+      behind_.push_back(demand);
     }
     batch_.clear();
   }
   void finish() {
     ours_->finish();
-    if (theirs_) theirs_->finish();
+    hand_moves();
+    if (!theirs_) return;
+    work_behind();
+    theirs_->finish();
+    meet();
   }
+  [[nodiscard]] bool two_sided() const { return theirs_.has_value(); }
   /// Books what accrues whether used or not, for the destinations of this island. @param hosts ACE's own hosts as well
   Result<void> close(const Islands& islands, std::uint32_t number, Instant from, Instant to, bool hosts) {
     const auto mine = [&](DestinationId d) { return d.valid() ? islands.of_destination[d.value] == number : hosts; };
@@ -113,6 +132,37 @@ class Island {
   /// A measured share of capacity: to whole parts per million before it splits an amount.
   std::int64_t used_ppm(DestinationId d) {
     return static_cast<std::int64_t>(std::clamp(ours_->used_share(d), 0.0, 1.0) * 1e6 + 0.5);
+  }
+  static std::span<const std::uint32_t> blocks(const Demand& demand) { return demand.arrival.blocks; }
+  void work_ours() {
+    for (const Demand& demand : batch_) {
+      SeriesBucket& bucket = series_.at(demand.arrival.at);
+      ++bucket.arrived;
+      bucket.arrived_tokens += demand.arrival.prompt + demand.arrival.output;
+      ours_->arrive(demand);
+    }
+  }
+  void work_theirs() {
+    for (const Demand& demand : batch_) theirs_->arrive(demand);
+    meet();
+  }
+  void work_behind() {
+    for (const Demand& demand : behind_) theirs_->arrive(demand);
+    behind_.clear();
+  }
+  /// Our units' moves so far, before the other side comes to their time.
+  void hand_moves() {
+    for (const Engine::UnitMoves& moves : moves_) theirs_->give_units(moves);
+    moves_.clear();
+  }
+  /// Books what the other side has spent beside what we have.
+  void meet() {
+    for (const Engine::Spent& spent : spent_) {
+      status_quo_served += spent.served ? 1 : 0;
+      status_quo_slo_met += spent.slo_met ? 1 : 0;
+      if (!spent.observed || options_->baseline == BaselineKind::round_robin) pairing_.theirs(spent.row, spent.cost);
+    }
+    spent_.clear();
   }
   static Ledger::Options ledger_options(const RunOptions& options) {
     Ledger::Options ledger;
@@ -180,6 +230,10 @@ class Island {
   RunFacts facts_;
   std::optional<Engine> ours_, theirs_;
   std::vector<Demand> batch_;
+  std::vector<Demand> behind_;  ///< our last batch, still to come for the other side
+  std::vector<std::uint32_t> behind_blocks_;
+  std::vector<Engine::UnitMoves> moves_;  ///< of our units, not yet handed to the other side
+  std::vector<Engine::Spent> spent_;      ///< by the other side, not yet booked
 };
 
 /// Adds an island's facts; sorted by the caller at the end.
@@ -203,8 +257,8 @@ void sort(RunFacts& facts) {
   });
 }
 
-/// Lets every island work off its batch, on as many threads as asked; which thread takes which island changes no
-/// result.
+/// Lets every island work off its batch, on as many threads as asked; which thread takes which island, or side of one,
+/// changes no result.
 void work_all(std::vector<std::unique_ptr<Island>>& islands, unsigned threads, void (Island::*step)()) {
   if (threads <= 1 || islands.size() == 1) {
     for (auto& island : islands) ((*island).*step)();
@@ -293,7 +347,8 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
       ++result.replayed;
       islands[map.of_model[demand->model.value]]->take(*demand);
     }
-    work_all(islands, threads, &Island::work);
+    const bool apart = threads > 1 && islands.size() == 1 && islands.front()->two_sided() && begun;
+    work_all(islands, threads, apart ? &Island::work_apart : &Island::work);
     if (options.record && begun) {
       for (auto& island : islands) island->advance(latest);
       if (Result<void> told = hand_over(islands, options.record); !told) return std::move(told).error();
@@ -319,6 +374,7 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
   result.last = result.first;
   for (auto& island : islands) result.last = std::max(result.last, island->engine().last_completion());
   result.used_share.resize(fleet.fleet().destinations.size());
+  result.loads.resize(fleet.fleet().destinations.size());
   for (std::uint32_t i = 0; i < map.count; ++i) {
     Island& island = *islands[i];
     if (Result<void> closed = island.close(map, i, result.first, result.last, i == 0); !closed)
@@ -334,7 +390,10 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
     result.evictions += island.evictions;
     result.unit_changes += island.unit_changes;
     for (std::uint32_t d = 0; d < map.of_destination.size(); ++d)
-      if (map.of_destination[d] == i) result.used_share[d] = island.engine().used_share(DestinationId{d});
+      if (map.of_destination[d] == i) {
+        result.used_share[d] = island.engine().used_share(DestinationId{d});
+        result.loads[d] = island.engine().loads(DestinationId{d});
+      }
     for (std::uint32_t o = 0; o < fleet.offers().size(); ++o) {
       const Offer& offer = fleet.offers()[o];
       if (map.of_model[offer.model.value] != i || !offer.profile) continue;
