@@ -44,6 +44,30 @@ Result<std::vector<std::pair<std::string, std::string>>> model_map_from(const st
   }
 }
 
+/// "from,to" per line as RFC 3339 times; # starts a comment.
+Result<SpineGaps> gaps_from(const std::string& path) {
+  Result<std::string> text = read_file(path);
+  if (!text) return std::move(text).error().with("loading --gaps");
+  std::vector<SpineGap> gaps;
+  CsvReader reader(*text);
+  CsvRow row;
+  while (true) {
+    Result<bool> more = reader.next(row);
+    if (!more) return std::move(more).error().with("reading " + path);
+    if (!*more) return SpineGaps(std::move(gaps));
+    if (!row.fields.empty() && row.fields[0].starts_with('#')) continue;
+    const auto wrong = [&](const std::string& what) {
+      return Error(Errc::bad_input, path + ":" + std::to_string(row.line) + ": " + what +
+                                        "; write e.g. 2026-11-01T03:00:00Z,2026-11-01T03:20:00Z");
+    };
+    if (row.fields.size() != 2) return wrong("expected two fields, where the gap begins and ends");
+    const Result<Instant> from = parse_rfc3339(row.fields[0]), to = parse_rfc3339(row.fields[1]);
+    if (!from || !to) return wrong((from ? to : from).error().what());
+    if (*from >= *to) return wrong("the gap ends before it begins");
+    gaps.push_back({*from, *to});
+  }
+}
+
 }  // namespace
 
 void add_reading_arguments(CLI::App& command, ReplayArguments& a) {
@@ -53,6 +77,10 @@ void add_reading_arguments(CLI::App& command, ReplayArguments& a) {
       ->type_name("NAME");
   command.add_option("--model-map", a.model_map, "CSV of trace model, fleet model")->type_name("FILE");
   command.add_option("--window", a.window, "arrivals from,to (RFC 3339); either may be empty")->type_name("FROM,TO");
+  command
+      .add_option("--gaps", a.gaps,
+                  "CSV of from,to (RFC 3339): stretches of which nothing was recorded; what they save is disallowed")
+      ->type_name("FILE");
   command
       .add_option("--threads", a.threads,
                   "threads for independent parts of the fleet; 0 = all cores (the result is the same)")
@@ -145,6 +173,12 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& con
       if (!t) return Error(t.error()).with("--window");
       (first ? p.options.from : p.options.to) = *t;
     }
+  }
+
+  if (!a.gaps.empty()) {
+    Result<SpineGaps> gaps = gaps_from(a.gaps);
+    if (!gaps) return std::move(gaps).error();
+    p.options.gaps = std::move(*gaps);
   }
 
   std::vector<std::string> models;

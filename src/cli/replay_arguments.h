@@ -14,7 +14,7 @@ namespace ace::cli {
 struct ReplayArguments {
   std::string trace, fleet, prices;
   FormatArguments format;
-  std::string model, model_map, window;
+  std::string model, model_map, window, gaps;
   std::string baseline = "all-payg", sensitivity = "sample", settlement = "pooled", idle = "by-usage";
   bool bound = false, no_spool = false;
   bool read_again = false;  ///< the command goes through the trace once more itself

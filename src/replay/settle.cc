@@ -70,6 +70,7 @@ event::Completed Engine::completed(const Flight& flight, Instant now, event::Out
   completed.outcome = outcome;
   completed.verdict = verdict;
   completed.observed_cost_nano = arrival.cost_nano;
+  completed.in_gap = options_.gaps.hold(flight.decided.at);
   if (outcome ==
       event::Outcome::cache_hit) {  // at once, for the price of a look-up: the gateway's hosts are fixed cost
     completed.usage = usage_of(arrival, 0, arrival.output);
