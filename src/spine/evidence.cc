@@ -142,7 +142,28 @@ std::uint32_t sum(const std::array<std::uint32_t, kExclusions>& counts) {
 
 }  // namespace
 
+Result<void> belongs(const Snapshot& fleet, const Event& event) {
+  const auto within = [](const char* what, std::uint32_t index, std::size_t size) -> Result<void> {
+    if (index < size) return {};
+    return Error(Errc::corrupt, std::string(what) + " " + std::to_string(index) + " of an event is not among the " +
+                                    std::to_string(size) + " of its snapshot");
+  };
+  const std::size_t offers = fleet.offers().size();
+  if (const auto* changed = std::get_if<Changed>(&event)) {
+    const Belief::Change& change = changed->change;
+    if (Result<void> fine = within("offer", change.offer.value, offers); !fine) return fine;
+    return change.slo.valid() ? within("SLO class", change.slo.value, fleet.fleet().slo_classes.size())
+                              : Result<void>();
+  }
+  if (const auto* priced = std::get_if<PriceChanged>(&event)) return within("offer", priced->offer.value, offers);
+  if (const auto* health = std::get_if<HealthChanged>(&event)) return within("offer", health->offer.value, offers);
+  if (const auto* units = std::get_if<UnitsChanged>(&event))
+    return within("destination", units->destination.value, fleet.fleet().destinations.size());
+  return {};
+}
+
 void apply(const Snapshot& fleet, const Event& event, Live& live) {
+  if (!belongs(fleet, event)) return;
   if (const auto* changed = std::get_if<Changed>(&event)) {
     if (double* const place = place_of(changed->change, live)) *place = changed->change.after;
   } else if (const auto* priced = std::get_if<PriceChanged>(&event)) {

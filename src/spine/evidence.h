@@ -12,7 +12,8 @@
 
 namespace ace::event {
 
-/// Moves the columns that an event tells of: Changed, HealthChanged, PriceChanged, UnitsChanged. Others move none.
+/// Moves the columns that an event tells of: Changed, HealthChanged, PriceChanged, UnitsChanged. Others move none, and
+/// neither does one with an index that the snapshot does not have: `belongs` says so.
 void apply(const Snapshot& fleet, const Event& event, Live& live);
 
 class Witness {
@@ -53,6 +54,8 @@ class Hindsight {
 
 /// The request as decide() saw it. Refers to the snapshot. @pre every index is of this snapshot
 Request request_of(const Snapshot& fleet, const Admitted& admitted, const Record& record);
+/// Are the indices of an event that moves columns within the snapshot? @return corrupt, naming which
+Result<void> belongs(const Snapshot& fleet, const Event& event);
 /// Are all indices of a request and of a decision on it within the snapshot, columns too? @return corrupt, naming which
 Result<void> belongs(const Snapshot& fleet, const Admitted& admitted, const Record& record);
 /// How a recorded decision differs from one made again; empty = it does not. Choice, verdict, counts of what neither

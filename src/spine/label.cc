@@ -30,16 +30,31 @@ std::string label_of(std::string_view text) {
   if (text.empty() || looks_like_a_secret(text)) return "masked";
   std::string label;
   for (const char c : text) {
-    if (allowed(c) && c != '%') {
+    const bool plain = allowed(c) && c != '%';
+    if (label.size() + (plain ? 1 : 3) > kLabelMax) break;
+    const auto byte = static_cast<unsigned char>(c);
+    if (plain)
       label += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
+    else
       label += {'%', kHex[byte >> 4], kHex[byte & 15]};
-    }
-    if (label.size() >= kLabelMax) break;
   }
-  label.resize(std::min(label.size(), kLabelMax));
   return label;
+}
+
+std::string text_of(std::string_view label) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string text;
+  for (std::size_t i = 0; i < label.size(); ++i) {
+    const std::size_t high = label[i] == '%' && i + 2 < label.size() ? kHex.find(label[i + 1]) : kHex.npos;
+    const std::size_t low = high == kHex.npos ? kHex.npos : kHex.find(label[i + 2]);
+    if (low == kHex.npos) {
+      text += label[i];
+    } else {
+      text += static_cast<char>(high << 4 | low);
+      i += 2;
+    }
+  }
+  return text;
 }
 
 }  // namespace ace::event

@@ -14,5 +14,7 @@ bool is_label(std::string_view text);
 /// `text` with every other byte as %XX, cut to a label's length; what looks like a secret becomes "masked". For names
 /// of a fleet file, which may be written in any way.
 std::string label_of(std::string_view text);
+/// What a label was made of, unless it was cut or hides a secret: label_of() of it is the label again.
+std::string text_of(std::string_view label);
 
 }  // namespace ace::event
