@@ -35,6 +35,8 @@ struct Arrival {
   std::int64_t cost_nano = -1;  ///< what the log says it cost, nano-USD; -1 = it does not say
   std::int64_t ttft_us = -1;    ///< as logged; -1 = it does not say
   std::int64_t duration_us = -1;
+  std::uint64_t id = 0;                   ///< keyed hash of the log's own id; 0 = it has none, or none was asked for
+  std::uint32_t provider = 0;             ///< symbol of who served it; likewise
   std::span<const std::uint32_t> blocks;  ///< prefix block ids in order; valid until the next call of next()
 };
 
@@ -56,6 +58,8 @@ class RequestSource {
   [[nodiscard]] virtual const Interner& models() const = 0;
   [[nodiscard]] virtual const Interner& tenants() const = 0;
   [[nodiscard]] virtual const Interner& teams() const = 0;
+  /// Who served, as the log calls them, by symbol; the first is "". Only where origins were asked for.
+  [[nodiscard]] virtual const Interner& providers() const;
   [[nodiscard]] virtual Tokens block_tokens() const { return Tokens{512}; }
   /// "Azure LLM inference CSV", for the report.
   [[nodiscard]] virtual std::string format() const = 0;
@@ -65,5 +69,14 @@ class RequestSource {
   /// Share of the input consumed so far, in [0, 1], for progress; negative if unknown.
   [[nodiscard]] virtual double progress() const { return -1.0; }
 };
+
+inline const Interner& RequestSource::providers() const {
+  static const Interner none = [] {
+    Interner names;
+    names("");
+    return names;
+  }();
+  return none;
+}
 
 }  // namespace ace

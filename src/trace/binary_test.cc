@@ -19,7 +19,7 @@ std::string same(std::string_view name) { return std::string(name); }
 
 ReadOptions unmasked() {
   ReadOptions options;
-  options.masks = {.model = same, .tenant = same, .team = same, .identity = same};
+  options.masks = {.model = same, .tenant = same, .team = same, .identity = same, .provider = same};
   return options;
 }
 

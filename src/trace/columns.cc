@@ -18,6 +18,7 @@ constexpr FieldName kFields[] = {
     {Field::at, "at", 0, true},
     {Field::end, "end", 0, false},
     {Field::id, "id", 0, false},
+    {Field::provider, "provider", 0, false},
     {Field::model, "model", 0, false},
     {Field::tenant, "tenant", 0, false},
     {Field::team, "team", 0, false},

@@ -154,6 +154,7 @@ std::vector<Column> known_columns(TraceFormat format) {
               {Field::end, "endTime", 0, false},
               {Field::first_token_at, "completionStartTime", 0, false},
               {Field::id, "request_id", 0, false},
+              {Field::provider, "custom_llm_provider", 0, false},
               {Field::model, "model", 0, false},
               {Field::team, "team_id", 0, false},
               {Field::organization, "organization_id", 0, false},

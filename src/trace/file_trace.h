@@ -28,6 +28,7 @@ class FileTrace : public RequestSource {
   [[nodiscard]] const Interner& models() const final { return builder_.symbols().models(); }
   [[nodiscard]] const Interner& tenants() const final { return builder_.symbols().tenants(); }
   [[nodiscard]] const Interner& teams() const final { return builder_.symbols().teams(); }
+  [[nodiscard]] const Interner& providers() const final { return builder_.symbols().providers(); }
   [[nodiscard]] std::string format() const final { return format_; }
   [[nodiscard]] std::vector<SkippedRows> skipped() const final { return bad_.all(); }
   [[nodiscard]] std::vector<std::string> notes() const final;

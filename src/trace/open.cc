@@ -103,17 +103,21 @@ Result<std::unique_ptr<RequestSource>> open_trace(const std::string& path, const
 }
 
 Masks masks_with(const MaskKey& key, const std::vector<std::string>& models, const std::vector<std::string>& tenants,
-                 const std::vector<std::string>& teams) {
+                 const std::vector<std::string>& teams, const std::vector<std::string>& providers) {
   const auto mask = [&](const std::vector<std::string>& declared) -> Masks::Mask {
     auto masker = std::make_shared<Masker>(key);  // shared: std::function copies, the secret does not
     for (const std::string& name : declared) masker->declare(name);
     return [masker](std::string_view raw) { return masker->token(raw); };
   };
-  return {.model = mask(models), .tenant = mask(tenants), .team = mask(teams), .identity = mask({})};
+  return {.model = mask(models),
+          .tenant = mask(tenants),
+          .team = mask(teams),
+          .identity = mask({}),
+          .provider = mask(providers)};
 }
 
 Masks masks_for(const MaskKey& key, const Fleet& fleet, std::vector<std::string> models) {
-  std::vector<std::string> tenants, teams;
+  std::vector<std::string> tenants, teams, providers;
   for (const Model& model : fleet.models) {
     models.push_back(model.name);
     models.insert(models.end(), model.aliases.begin(), model.aliases.end());
@@ -122,7 +126,16 @@ Masks masks_for(const MaskKey& key, const Fleet& fleet, std::vector<std::string>
     tenants.push_back(tenant.name);
     teams.insert(teams.end(), tenant.teams.begin(), tenant.teams.end());
   }
-  return masks_with(key, models, tenants, teams);
+  for (const Provider& provider : fleet.providers) {
+    providers.push_back(provider.name);
+    providers.push_back(provider.api);
+  }
+  for (const Destination& destination : fleet.destinations) {
+    providers.push_back(destination.name);
+    for (const Serving& serving : destination.serving)
+      if (serving.price) providers.push_back(fleet.prices.rows[serving.price->value].provider);
+  }
+  return masks_with(key, models, tenants, teams, providers);
 }
 
 MaskKey random_mask_key() {

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "core/hash.h"
 #include "fleet/fleet.h"
 #include "trace/parts.h"
 
@@ -17,13 +18,15 @@ constexpr std::size_t kLinesShown = 5;
 }  // namespace
 
 Symbols::Symbols(const ReadOptions& options) : masks_(options.masks) {
-  if (!masks_.model || !masks_.tenant || !masks_.team || !masks_.identity) {
+  if (!masks_.model || !masks_.tenant || !masks_.team || !masks_.identity || !masks_.provider) {
     const Masks random = masks_with(random_mask_key());
     if (!masks_.model) masks_.model = random.model;
     if (!masks_.tenant) masks_.tenant = random.tenant;
     if (!masks_.team) masks_.team = random.team;
     if (!masks_.identity) masks_.identity = random.identity;
+    if (!masks_.provider) masks_.provider = random.provider;
   }
+  providers_.names("");
 }
 
 Result<std::uint32_t> Symbols::look_up(Table& table, std::string_view raw, char kind, const Masks::Mask& mask,
@@ -56,12 +59,20 @@ Result<std::uint32_t> Symbols::team(std::string_view raw, bool identity) {
   return look_up(teams_, raw, identity ? 'i' : 'n', identity ? masks_.identity : masks_.team, "team");
 }
 
+Result<std::uint32_t> Symbols::provider(std::string_view raw) {
+  return look_up(providers_, raw, 'n', masks_.provider, "provider");
+}
+
+std::uint64_t Symbols::id(std::string_view raw) const {
+  return std::max<std::uint64_t>(hash_of(masks_.identity(raw)), 1);
+}
+
 void RowBuilder::begin() {
   row_ = Arrival{};
   seen_ = 0;
   end_.reset();
   first_token_.reset();
-  id_ = model_ = tenant_ = team_ = organization_ = api_key_ = user_ = call_type_ = {};
+  id_ = provider_ = model_ = tenant_ = team_ = organization_ = api_key_ = user_ = call_type_ = {};
   extras_ = {};
 }
 
@@ -126,6 +137,9 @@ Result<void> RowBuilder::set(const Column& column, std::string_view text) {
       return time(firsts_, first_token_);
     case Field::id:
       id_ = text;
+      return {};
+    case Field::provider:
+      provider_ = text;
       return {};
     case Field::model:
       model_ = text;
@@ -253,6 +267,12 @@ Result<Arrival> RowBuilder::finish() {
   row_.model = *model;
   row_.tenant = *tenant;
   row_.team = *team;
+  if (origins_) {
+    const Result<std::uint32_t> provider = symbols_.provider(provider_);
+    if (!provider) return provider.error();
+    row_.provider = *provider;
+    if (!id_.empty()) row_.id = symbols_.id(id_);
+  }
   return row_;
 }
 

@@ -23,6 +23,7 @@ enum class Field : std::uint8_t {
   end,  ///< with `at`: the duration
   first_token_at,
   id,
+  provider,  ///< who served
   model,
   tenant,
   team,
@@ -76,9 +77,13 @@ class Symbols {
   Result<std::uint32_t> model(std::string_view raw);
   Result<std::uint32_t> tenant(std::string_view raw, bool identity = false);
   Result<std::uint32_t> team(std::string_view raw, bool identity = false);
+  Result<std::uint32_t> provider(std::string_view raw);
+  /// Of a row's own id: 64 bits of its keyed token, never 0. @pre it is not empty
+  [[nodiscard]] std::uint64_t id(std::string_view raw) const;
   [[nodiscard]] const Interner& models() const { return models_.names; }
   [[nodiscard]] const Interner& tenants() const { return tenants_.names; }
   [[nodiscard]] const Interner& teams() const { return teams_.names; }
+  [[nodiscard]] const Interner& providers() const { return providers_.names; }
 
  private:
   struct Hash {
@@ -96,14 +101,14 @@ class Symbols {
                                        const char* what);
 
   Masks masks_;
-  Table models_, tenants_, teams_;
+  Table models_, tenants_, teams_, providers_;
 };
 
 /// Collects the fields of one row. Views must stay valid until finish().
 class RowBuilder {
  public:
   RowBuilder(const ReadOptions& options, TimeColumn times)
-      : symbols_(options), times_(times), ends_(times), firsts_(times) {}
+      : symbols_(options), origins_(options.origins), times_(times), ends_(times), firsts_(times) {}
 
   void begin();
   /// @return what is wrong with this text, without the column's name
@@ -135,11 +140,12 @@ class RowBuilder {
   void settle_extras();
 
   Symbols symbols_;
+  bool origins_;
   TimeColumn times_, ends_, firsts_;
   Arrival row_;
   std::uint64_t seen_ = 0;
   std::optional<Instant> end_, first_token_;
-  std::string_view id_, model_, tenant_, team_, organization_, api_key_, user_, call_type_;
+  std::string_view id_, provider_, model_, tenant_, team_, organization_, api_key_, user_, call_type_;
   std::vector<std::uint32_t> blocks_;
   std::uint64_t long_requests_ = 0;
   LiteLlmMetadata metadata_;

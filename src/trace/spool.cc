@@ -37,10 +37,12 @@ void for_each_column(Visit visit) {
   visit(19, [](auto& row) -> auto& { return row.audio_output; });
   visit(20, [](auto& row) -> auto& { return row.image_output; });
   visit(21, [](auto& row) -> auto& { return row.cache_hit; });
+  visit(22, [](auto& row) -> auto& { return row.id; });
+  visit(23, [](auto& row) -> auto& { return row.provider; });
 }
 // Two more columns have rules of their own: the row number, which is left out where rows follow one another, and how
 // many prefix blocks a row has.
-constexpr unsigned kRowColumn = 22, kBlocksColumn = 23, kColumns = 24;
+constexpr unsigned kRowColumn = 24, kBlocksColumn = 25, kColumns = 26;
 
 struct Head {
   std::uint32_t rows = 0;

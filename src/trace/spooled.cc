@@ -14,6 +14,7 @@ class Wrapped : public RequestSource {
   [[nodiscard]] const Interner& models() const final { return source_->models(); }
   [[nodiscard]] const Interner& tenants() const final { return source_->tenants(); }
   [[nodiscard]] const Interner& teams() const final { return source_->teams(); }
+  [[nodiscard]] const Interner& providers() const final { return source_->providers(); }
   [[nodiscard]] Tokens block_tokens() const final { return source_->block_tokens(); }
   [[nodiscard]] std::string format() const final { return source_->format(); }
   [[nodiscard]] std::vector<SkippedRows> skipped() const final { return source_->skipped(); }

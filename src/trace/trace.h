@@ -15,6 +15,7 @@
 #include "trace/generate.h"
 #include "trace/io.h"
 #include "trace/servegen.h"
+#include "trace/spine_trace.h"
 #include "trace/spool.h"
 #include "trace/stats.h"
 #include "trace/write_mooncake.h"
@@ -40,13 +41,15 @@ struct Masks {
   using Mask = std::function<std::string(std::string_view raw)>;
   Mask model, tenant, team;
   Mask identity;  ///< users and API keys: never a declared name
+  Mask provider;
 };
 
 /// Masks under one key; the names of the fleet file pass as they are.
 Masks masks_with(const MaskKey& key, const std::vector<std::string>& models = {},
-                 const std::vector<std::string>& tenants = {}, const std::vector<std::string>& teams = {});
-/// The same with the models (and their aliases), tenants and teams that a fleet file declares. @param models further
-/// ones
+                 const std::vector<std::string>& tenants = {}, const std::vector<std::string>& teams = {},
+                 const std::vector<std::string>& providers = {});
+/// The same with the models (and their aliases), tenants and teams that a fleet file declares, and with its providers
+/// and destinations in its own words and in those of its price lists. @param models further ones
 Masks masks_for(const MaskKey& key, const Fleet& fleet, std::vector<std::string> models = {});
 /// A key for this run alone, from the system's random source.
 MaskKey random_mask_key();
@@ -61,6 +64,7 @@ struct ReadOptions {
   OnBadRow on_bad_row = OnBadRow::fail;
   Masks masks;                      ///< absent ones mask under a random key
   std::size_t line_max = 1U << 20;  ///< bytes
+  bool origins = false;             ///< also fill Arrival::id and Arrival::provider
 };
 
 /// A request log as a stream in time order. Memory does not grow with its length.

@@ -156,6 +156,7 @@ Result<UsageTrace::Group> UsageTrace::read_group(simdjson::dom::element result, 
                                     std::pair{Field::api_key, "api_key_id"}, std::pair{Field::user, "user_id"}}) {
     if (Result<void> set = builder_.set({field, name}, text(result, name)); !set) return set.error();
   }
+  if (Result<void> set = builder_.set({Field::provider, "provider"}, "openai"); !set) return set.error();
   bool batch = false;
   builder_.row().batch =
       (result["batch"].get_bool().get(batch) == simdjson::SUCCESS && batch) || text(result, "service_tier") == "batch";
