@@ -9,6 +9,7 @@ import gzip
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -44,7 +45,7 @@ class Case(unittest.TestCase):
 
 
 class Help(Case):
-    COMMANDS = ["", "analyze", "explain", "verify", "ledger", "ledger chargeback",
+    COMMANDS = ["", "analyze", "ingest", "explain", "verify", "ledger", "ledger chargeback",
                 "ledger focus", "ledger focus-check", "ledger reconcile", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
                 "fleet check", "fleet curve", "prices", "prices show", "prices check", "prices corrections", "prices diff",
                 "spine", "spine stat", "spine tail", "spine export", "spine verify", "spine checkpoint", "spine prove", "spine archive", "spine prune",
@@ -432,6 +433,8 @@ class Record(Case):
         report = json.loads(self.record("spine-rows", "--requests", "rows.csv").out)
         actual = sum(decimal.Decimal(row["c4_usd"]) for row in rows_of(HERE.read("rows.csv")))
         self.assertEqual(actual, decimal.Decimal(report["headline"]["actual_marginal_usd"]))
+        HERE.write("recorded.json", json.dumps(report))
+        self.run_ace("verify", "recorded.json", "--trace", "trace.csv", "--fleet", "fleet.yaml", *SALTED)
 
     def test_the_spine_of_a_run_holds_no_name_of_a_person_and_no_secret(self):
         HERE.write("keyed.yaml", world.FLEET.replace(
@@ -445,6 +448,136 @@ class Record(Case):
     def test_names_without_a_stable_mask_are_refused(self):
         self.refused("analyze", "trace.csv", "--fleet", "fleet.yaml", *FAST, "--record", "spine-random",
                      says=["--salt-file", "random for this run"])
+
+
+class Ingest(Case):
+    @staticmethod
+    def spend(n, **changes):
+        row = {"request_id": f"chatcmpl-{n}", "startTime": f"2026-01-05T00:00:{n:02d}Z", "endTime": f"2026-01-05T00:01:{n:02d}Z",
+               "completionStartTime": f"2026-01-05T00:00:{n:02d}.400Z", "model": "large", "custom_llm_provider": "beta",
+               "team_id": "search", "organization_id": "shop", "prompt_tokens": 1000, "completion_tokens": 100,
+               "spend": 0.00165, "status": "success", "cache_hit": "False", "user": "jane@example.org"}
+        return json.dumps(row | changes) + "\n"
+
+    def ingest(self, log, directory, *arguments, **named):
+        HERE.write("spend.jsonl", log)
+        return self.run_ace("ingest", "spend.jsonl", "--fleet", "fleet.yaml", "--spine", directory, "--json", *SALTED, *arguments,
+                            **named)
+
+    def test_a_spend_log_lands_on_the_spine_once_however_often_it_is_ingested(self):
+        log = self.spend(1) + self.spend(2, custom_llm_provider="nobody") + self.spend(3, status="failure") + \
+            self.spend(4, cache_hit="True") + self.spend(5, model="unheard-of")
+        first = json.loads(self.ingest(log, "spine-spend").out)
+        self.assertEqual((first["rows"], first["requests_recorded"]), (5, 4))
+        self.assertEqual(first["destination"], {"known": 2, "not_named": 0, "not_in_fleet": 1, "ambiguous": 0})
+        self.assertEqual([u["requests"] for u in first["left_out"]], [1])
+        # The fleet, a tenant, a team; of each request its admission and end; three attempts, two first tokens, a cache hit.
+        self.assertEqual(first["events_created"], 3 + 2 * 4 + 3 + 2 + 1)
+        again = json.loads(self.ingest(log + self.spend(6), "spine-spend").out)
+        self.assertEqual((again["events_created"], again["events_existing"]), (4, 2 * 4 + 3 + 2 + 1))
+        self.run_ace("verify", "spine-spend")
+
+    def test_a_row_that_changed_is_kept_apart_and_counted(self):
+        self.ingest(self.spend(1), "spine-changed")
+        ran = self.ingest(self.spend(1, spend=0.5), "spine-changed", code=2)
+        self.assertIn("1 events differ from what spine-changed holds under the same ids", ran.err)
+        self.assertIn("conflicts    1\n", self.run_ace("spine", "stat", "spine-changed").text)
+
+    def test_rows_without_an_id_are_never_each_other(self):
+        log = b"at,model,tenant,prompt,output\n" + 2 * b"2026-01-05T00:00:01Z,large,shop,10,2\n"
+        for created, existing in ((8, 0), (0, 6)):
+            HERE.write("plain.csv", log)
+            ran = json.loads(self.run_ace("ingest", "plain.csv", "--fleet", "fleet.yaml", "--spine", "spine-plain", "--tz", "UTC",
+                                          "--json").out)
+            self.assertEqual((ran["events_created"], ran["events_existing"]), (created, existing))
+
+    def test_ids_and_names_need_a_key_that_stays(self):
+        HERE.write("spend.jsonl", self.spend(1))
+        self.refused("ingest", "spend.jsonl", "--fleet", "fleet.yaml", "--spine", "spine-keyless",
+                     says=["have ids of their own", "--salt-file"])
+
+    def test_no_raw_identity_lands_on_the_spine(self):
+        self.ingest(self.spend(1, organization_id="", team_id=""), "spine-people")
+        for path in (HERE.folder / "spine-people").rglob("*"):
+            if path.is_file():
+                self.assertNotIn(b"jane", path.read_bytes(), path)
+                self.assertNotIn(b"chatcmpl", path.read_bytes(), path)
+
+
+class FromSpine(Case):
+    """A spine as one more trace: what was recorded, replayed."""
+
+    @classmethod
+    def setUpClass(cls):
+        rows = HERE.read("trace.csv").split(b"\n")
+        # Without prefix blocks, which no spine holds.
+        head = rows[0].split(b",")
+        keep = [i for i, name in enumerate(head) if name != b"blocks"]
+        HERE.write("plain-trace.csv", b"\n".join(b",".join(row.split(b",")[i] for i in keep) for row in rows if row) + b"\n")
+        ran = HERE.run("analyze", "plain-trace.csv", "--fleet", "fleet.yaml", *FAST, *SALTED, "--json", "--record", "spine-played")
+        assert ran.code == 0, ran.err
+        cls.recorded = json.loads(ran.out)
+
+    def test_the_recorded_arrivals_come_out_as_they_were_on_the_fleet_they_ran_on(self):
+        again = json.loads(self.run_ace("analyze", "--spine", "spine-played", *FAST, "--json").out)
+        self.assertEqual(again["source"]["format"], "ACE event spine")
+        self.assertEqual(again["source"]["fleet"], "fleet.yaml")
+        seen = again["realised"]
+        self.assertEqual(seen["requests_decided"], self.recorded["service"]["requests"])
+        self.assertEqual(seen["fleet_snapshots"], [{"snapshot": 1, "requests": self.recorded["service"]["requests"]}])
+        total = seen["total"]
+        self.assertEqual(total["realised"]["marginal_usd"], self.recorded["headline"]["actual_marginal_usd"])
+        self.assertEqual(total["realised"]["fixed_usd"], self.recorded["headline"]["fixed_usd"])
+        self.assertEqual(total["realised"]["slo_share"], self.recorded["service"]["slo_share"])
+        # The same brain in the same world. Requests that were refused have no output to replay, so it is a little emptier.
+        then, now = (float(total[side]["marginal_usd"]) for side in ("realised", "predicted"))
+        self.assertEqual(total["predicted"]["requests"], total["realised"]["served"])
+        self.assertLess(abs(now - then), 0.05 * then)
+
+    def test_another_fleet_gets_the_same_arrivals(self):
+        HERE.write("no-beta.yaml", "\n".join(line for line in world.FLEET.splitlines() if "id: beta" not in line) + "\n")
+        report = json.loads(self.run_ace("analyze", "--spine", "spine-played", "--fleet", "no-beta.yaml", *FAST, "--json").out)
+        names = {part["destination"]: part for part in report["realised"]["by_destination"]}
+        self.assertEqual(names["beta"]["predicted"]["served"], 0)
+        self.assertGreater(names["beta"]["realised"]["served"], 0)
+        page = self.run_ace("analyze", "--spine", "spine-played", *FAST).text
+        self.assertIn("PREDICTED AGAINST REALISED", page)
+
+    def test_verify_repeats_a_report_of_a_spine(self):
+        HERE.write("spine-report.json", self.run_ace("analyze", "--spine", "spine-played", "--fleet", "fleet.yaml", *FAST, "--json").out)
+        self.run_ace("verify", "spine-report.json", "--trace", "spine-played", "--fleet", "fleet.yaml")
+
+    def test_a_spine_can_be_counted_and_converted_like_any_trace(self):
+        rows = len(rows_of(HERE.read("plain-trace.csv")))
+        stats = json.loads(self.run_ace("trace", "stats", "spine-played", "--json").out)
+        self.assertEqual(stats["requests"], rows)
+        self.run_ace("trace", "convert", "spine-played", "converted.csv", "--to", "csv")
+        self.assertEqual(len(rows_of(HERE.read("converted.csv"))), rows)
+
+    def test_what_was_only_seen_is_compared_at_its_logged_cost(self):
+        HERE.write("seen.jsonl", "".join(Ingest.spend(n) for n in range(1, 50)))
+        self.run_ace("ingest", "seen.jsonl", "--fleet", "fleet.yaml", "--spine", "spine-seen", *SALTED)
+        total = json.loads(self.run_ace("analyze", "--spine", "spine-seen", *FAST, "--json").out)["realised"]["total"]["realised"]
+        self.assertEqual((total["served"], total["marginal_usd"]), (49, "0.08085"))
+        self.assertAlmostEqual(total["ttft_s_p50"], 0.4)
+
+    def test_what_is_no_sound_spine_is_refused(self):
+        self.refused("analyze", "--spine", "spine-played", "trace.csv", says=["not both"])
+        self.refused("analyze", "trace.csv", "--fleet", "fleet.yaml", "--snapshot", "1", says=["--snapshot goes with --spine"])
+        self.refused("analyze", "--fleet", "fleet.yaml", says=["trace is required"])
+        self.refused("analyze", "--spine", "nowhere", says=["nowhere"], code=2)
+        broken = HERE.folder / "spine-broken"
+        shutil.copytree(HERE.folder / "spine-played", broken)
+        segment = broken / "00000001.seg"
+        data = bytearray(segment.read_bytes())
+        data[5_000] ^= 1  # BAD_INPUTS G02
+        segment.write_bytes(data)
+        self.refused("analyze", "--spine", "spine-broken", *FAST, says=["segment 1, offset"])
+        gone = HERE.folder / "spine-gone"
+        shutil.copytree(HERE.folder / "spine-played", gone)
+        for file in (gone / "files").iterdir():
+            file.unlink()
+        self.refused("analyze", "--spine", "spine-gone", *FAST, says=["compiling snapshot 1 again", "is missing", "fleet.yaml"])
 
 
 class Ledger(Case):

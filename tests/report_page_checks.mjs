@@ -162,6 +162,21 @@ export async function levers(page, report) {
   isAmount(foot[3], total(report.levers.map((l) => l.counted_usd)) + nano(report.unattributed.counted_usd), "levers counted");
 }
 
+export async function realised(page, report) {
+  if (!report.realised) return same(await page.locator("#realised").count(), 0, "no spine, no section");
+  const { body } = await table(page, "Requests that were served, by model and destination");
+  const rows = [{ model: "all", destination: "all", ...report.realised.total }, ...report.realised.by_destination];
+  same(body.length, Math.min(15, rows.length), "predicted against realised");
+  rows.slice(0, 15).forEach((row, i) => {
+    same(body[i][0], row.model, "model");
+    ["realised", "predicted"].forEach((side, s) => {
+      isCount(body[i][2 + s], row[side].served, `${row.destination} ${side}`);
+      isAmount(body[i][4 + s], row[side].marginal_usd, `${row.destination} ${side}`);
+      if (row[side].ttft_s_p95 === null) same(body[i][10 + s], "n/a", "a time that is not known");
+    });
+  });
+}
+
 export async function places(page, report) {
   const { body, foot } = await table(page, "Destinations");
   same(body.length, Math.min(15, report.destinations.length), "destinations");

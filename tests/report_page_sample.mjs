@@ -135,10 +135,22 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
   });
   const sensitivity = [["baseline = cheapest compliant PAYG", -0.0712], ["prices +20%", 0.0521], ["prices -20%", -0.0781], ["demand +20%", 0.0183], ["demand -20%", -0.0307],
     ["owned utilization +10%", 0.0112], ["owned utilization -10%", -0.0126], ["epsilon 0.25%", -0.0041], ["epsilon 1%", 0.0029]];
+  const experience = (n, dollars, f) => ({
+    requests: n, served: n - 3, cache_hits: 1, slo_share: share(n - 9, n), spilled_share: share(5, n), marginal_usd: usd(money(dollars)),
+    unpriced: 2, ttft_s_p50: 0.41, ttft_s_p95: f, tpot_s_p50: 0.012, tpot_s_p95: 0.0251,
+  });
+  const pair = (n, dollars) => ({ realised: experience(n, dollars, 0.9), predicted: experience(n + 1, dollars / 2, null) });
+  const whole = pair(2000, 812.5);
+  const realised = {
+    fleet_snapshots: [{ snapshot: 3, requests: 2000 }],
+    requests_decided: 2000,
+    total: { realised: { ...whole.realised, fixed_usd: usd(money(40)) }, predicted: { ...whole.predicted, fixed_usd: usd(money(41)) } },
+    by_destination: DESTINATIONS.map(([destination], d) => ({ model: MODELS[d % 2], destination, ...pair(300 + d, 10 * d + 1) })),
+  };
   const countedSaving = sum(counted) - fixed;
   return {
     schema: "ace.report/1",
-    source: { trace: "week-of-may.csv.zst", format: "azure-llm", fleet: "mid-size.yaml", fleet_digest: "9c0e4ab71f22d305", seed: 7, islands: 2, sensitivity: "sample", settlement: "pooled", idle: "by-usage" },
+    source: { trace: "week-of-may.csv.zst", format: "azure-llm", fleet: "mid-size.yaml", fleet_digest: "9c0e4ab71f22d305", seed: 7, recorded: false, islands: 2, sensitivity: "sample", settlement: "pooled", idle: "by-usage" },
     window: { from: day(0), to: day(7), seconds: buckets * width, shorter_than_7_days: bars === "loss" },
     coverage: {
       rows: arrived + 14, requests: arrived, priced_requests: served - 20_413, priced_share: share(served - 20_413, arrived),
@@ -178,6 +190,7 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
       goodput_tokens: Math.round(allTokens * 0.157), peak_tokens_per_minute: 9_402_118,
       gpu_time_ms: { served: 4_838_400_000, valley: 0, lent: 0, released: 0 },
     },
+    realised,
     goodput: { avoidable_usd: usd(marginal + money(900)), tokens_per_avoidable_usd: 2_011_402.25, tokens_per_fully_loaded_usd: 412_930.5 },
     gates: {
       cells: 168 * TENANTS.length * 2, failed_cells: 52,

@@ -154,7 +154,7 @@ for (const [name, { report, url }] of Object.entries(reports)) {
         const dim = await faint(page);
         expect(!dim.length, `too faint: ${dim.slice(0, 5).join("; ")}`);
         if (options.shots) await page.screenshot({ path: path.join(options.shots, `${name}-${width}-${theme}.png`), fullPage: true });
-        for (const part of ["coverage", "headline", "waterfall", "levers", "places", "gates", "chargeback", "limits", "charts"]) await check[part](page, report);
+        for (const part of ["coverage", "headline", "waterfall", "levers", "realised", "places", "gates", "chargeback", "limits", "charts"]) await check[part](page, report);
         await fits(page);
       }));
   }

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "adapters/posix_disk.h"
 #include "core/text.h"
 
 namespace ace {
@@ -88,9 +89,11 @@ Result<FleetReading> compile_fleet(const FleetText& fleet, const FleetText* pric
   return reading;
 }
 
-event::Record fleet_changed(const Snapshot& snapshot, const std::vector<FleetText>& files, Instant at) {
+event::Record fleet_changed(const Snapshot& snapshot, const std::vector<FleetText>& files,
+                            event::FleetChanged::Source source, Instant at) {
   const Fleet& fleet = snapshot.fleet();
   event::FleetChanged changed;
+  changed.source = source;
   changed.at = at;
   std::string digests;
   for (const FleetText& file : files) {
@@ -163,6 +166,23 @@ void Snapshots::hear(const event::Record& record) {
     recorded_.insert_or_assign(record.snapshot, *changed);
 }
 
+Result<std::unique_ptr<Snapshots>> Snapshots::read(const std::string& directory) {
+  Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(directory, PosixDisk::Access::read);
+  if (!disk) return std::move(disk).error();
+  auto snapshots = std::make_unique<Snapshots>(directory);
+  const Result<spine::LogSummary> log = spine::read_log(**disk, {}, [&](const spine::Frame& frame) -> Result<void> {
+    if (frame.type != spine::RecordType::event) return {};
+    const Result<event::Key> key = event::key_from(frame.payload);
+    if (!key || key->kind != event::Kind::fleet_changed) return key ? Result<void>() : Result<void>(key.error());
+    const Result<event::Record> record = event::decode(frame.payload);
+    if (!record) return Error(record.error());
+    snapshots->hear(*record);
+    return {};
+  });
+  if (!log) return Error(log.error()).with("reading the spine " + directory);
+  return snapshots;
+}
+
 const event::FleetChanged* Snapshots::changed(std::uint64_t number) const {
   const auto found = recorded_.find(number);
   return found == recorded_.end() ? nullptr : &found->second;
@@ -186,14 +206,14 @@ Result<std::unique_ptr<Snapshots::Compiled>> Snapshots::compile(std::uint64_t nu
   for (const event::FleetChanged::File& file : changed.files) {
     Result<std::string> text = files_.read(file);
     if (!text) return std::move(text).error();
-    files.push_back({file.role, file.name, *std::move(text)});
+    files.push_back({file.role, event::text_of(file.name), *std::move(text)});
   }
   if (files.empty() || files.front().role != Role::fleet) return Error(Errc::not_found, "its files were not recorded");
   const FleetText* const prices = files.size() > 1 && files[1].role == Role::prices ? &files[1] : nullptr;
   // It reads what it read then, in the same order.
   std::size_t next = prices != nullptr ? 2 : 1;
   const ReadText read = [&](const std::string& path) -> Result<std::string> {
-    if (next >= files.size() || files[next].name != label_of_path(path))
+    if (next >= files.size() || label_of_path(files[next].name) != label_of_path(path))
       return Error(Errc::not_found, "\"" + path + "\" was not read when the fleet was recorded");
     return files[next++].text;
   };
@@ -215,7 +235,7 @@ Result<std::unique_ptr<Snapshots::Compiled>> Snapshots::compile(std::uint64_t nu
             unset);
   reading->fleet.number = number;
   auto made = std::make_unique<Compiled>(std::move(reading->fleet));
-  const event::Record again = fleet_changed(made->snapshot, files, changed.at);
+  const event::Record again = fleet_changed(made->snapshot, files, changed.source, changed.at);
   if (std::get<event::FleetChanged>(again.event) != changed)
     return Error(Errc::corrupt, "the names or offers it compiles to are not those that were recorded");
   return made;

@@ -29,7 +29,9 @@ Result<FleetReading> compile_fleet(const FleetText& fleet, const FleetText* pric
 std::optional<std::string> environment(const std::string& name);
 
 /// That this fleet is in force, with its files by digest. @param files the fleet file first
-event::Record fleet_changed(const Snapshot& fleet, const std::vector<FleetText>& files, Instant at);
+/// @param source where the events under it come from
+event::Record fleet_changed(const Snapshot& fleet, const std::vector<FleetText>& files,
+                            event::FleetChanged::Source source, Instant at);
 
 /// The folder `files` in the directory of a spine: every file of every fleet, under the SHA-256 of its bytes.
 class FleetFiles {
@@ -51,6 +53,8 @@ class Snapshots {
  public:
   /// @param directory of the spine
   explicit Snapshots(const std::string& directory) : files_(directory) {}
+  /// Those that the log in `directory` tells of. @return as read_log()
+  static Result<std::unique_ptr<Snapshots>> read(const std::string& directory);
   /// Takes note of a FleetChanged; others mean nothing here.
   void hear(const event::Record& record);
   /// The snapshot, which lives as long as this.
@@ -59,6 +63,7 @@ class Snapshots {
   Result<const Snapshot*> at(std::uint64_t number);
   /// As recorded; null if it was not.
   [[nodiscard]] const event::FleetChanged* changed(std::uint64_t number) const;
+  [[nodiscard]] const std::map<std::uint64_t, event::FleetChanged>& recorded() const { return recorded_; }
   [[nodiscard]] std::uint64_t latest() const { return recorded_.empty() ? 0 : recorded_.rbegin()->first; }
 
  private:

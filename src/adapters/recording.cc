@@ -22,7 +22,8 @@ bool same_files(const event::FleetChanged& recorded, const std::vector<FleetText
 }  // namespace
 
 Result<std::unique_ptr<Recording>> Recording::open(const std::string& directory, const spine::StoreOptions& options,
-                                                   Clock& clock, std::vector<FleetText> files, std::uint64_t digest) {
+                                                   Clock& clock, std::vector<FleetText> files, std::uint64_t digest,
+                                                   event::FleetChanged::Source source) {
   std::unique_ptr<Recording> recording(new Recording());
   Result<std::unique_ptr<SpineWriter>> writer = SpineWriter::open(directory, options, clock);
   if (!writer) return std::move(writer).error();
@@ -45,14 +46,14 @@ Result<std::unique_ptr<Recording>> Recording::open(const std::string& directory,
     return {};
   });
   if (!read) return Error(read.error()).with("reading the spine " + directory);
-  if (const event::FleetChanged* const latest = fleets.changed(fleets.latest());
-      latest != nullptr && latest->digest == digest && same_files(*latest, files)) {
+  recording->number_ = fleets.latest() + 1;
+  for (const auto& [number, changed] : fleets.recorded()) {
+    if (changed.digest != digest || changed.source != source || !same_files(changed, files)) continue;
     recording->known_ = true;
-    recording->number_ = fleets.latest();
-  } else {
-    recording->number_ = fleets.latest() + 1;
+    recording->number_ = number;
   }
   recording->files_ = std::move(files);
+  recording->source_ = source;
   recording->writer_->on_settled(
       [self = recording.get()](std::uint32_t, std::uint64_t, const spine::Appended& appended) {
         using Outcome = spine::Appended::Outcome;
@@ -98,7 +99,7 @@ Result<void> Recording::operator()(event::Record record) {
   const Instant at = at_of(record.event);
   if (!known_) {
     known_ = true;
-    if (Result<void> said = append(fleet_changed(*fleet_, files_, at)); !said) return said;
+    if (Result<void> said = append(fleet_changed(*fleet_, files_, source_, at)); !said) return said;
   }
   if (own_id(record.event) != event::EventId{}) {  // of a request
     const Result<std::uint32_t> tenant = symbol(event::Named::Kind::tenant, *tenants_, record.tenant, at);

@@ -23,10 +23,12 @@ class Recording {
   /// Opens the spine in `directory`, or makes one, and reads which names and fleets it holds. Keeps the files.
   /// @param files of the fleet that runs, the fleet file first
   /// @param clock of the writer; it outlives the recording
+  /// @param source where the events come from; a fleet is known apart for each
   static Result<std::unique_ptr<Recording>> open(const std::string& directory, const spine::StoreOptions& options,
-                                                 Clock& clock, std::vector<FleetText> files, std::uint64_t digest);
+                                                 Clock& clock, std::vector<FleetText> files, std::uint64_t digest,
+                                                 event::FleetChanged::Source source);
 
-  /// The number that the fleet has on this spine: the latest one if that is the very same, else the next.
+  /// The number that the fleet has on this spine: that of the very same one, else the next.
   [[nodiscard]] std::uint64_t number() const { return number_; }
   /// Says with the first event that this fleet is in force. @param fleet compiled under number(); it outlives the
   /// recording
@@ -47,6 +49,7 @@ class Recording {
 
   std::unique_ptr<SpineWriter> writer_;
   std::vector<FleetText> files_;
+  event::FleetChanged::Source source_ = event::FleetChanged::Source::simulated;
   std::uint64_t number_ = 1;
   bool known_ = false;  ///< the log says already that this fleet is in force
   const Snapshot* fleet_ = nullptr;

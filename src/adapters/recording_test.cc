@@ -49,7 +49,7 @@ struct World {
   }
   ~World() { fs::remove_all(folder); }
   void compile(const std::string& yaml) {
-    files = {{Role::fleet, "some/where/fleet.yaml", yaml}};
+    files = {{Role::fleet, "some/where/the fleet.yaml", yaml}};
     const ReadText read = [&](const std::string& path) -> Result<std::string> {
       if (path != "list.json") return Error(Errc::not_found, "no " + path);
       files.push_back({Role::series, path, kPrices});
@@ -62,7 +62,8 @@ struct World {
     snapshot = std::make_unique<Snapshot>(*fleet);
   }
   std::unique_ptr<Recording> open(bool stable = true) {
-    auto recording = Recording::open(folder.string(), {}, clock, files, fleet->digest);
+    auto recording =
+        Recording::open(folder.string(), {}, clock, files, fleet->digest, event::FleetChanged::Source::simulated);
     EXPECT_TRUE(recording) << recording.error().what();
     fleet->number = (*recording)->number();
     (*recording)->in_force(*snapshot);
@@ -154,6 +155,8 @@ TEST(Recording, of_another_fleet_has_the_next_number_and_the_same_names) {
   Snapshots snapshots(w.folder);
   w.read(snapshots);
   EXPECT_EQ(snapshots.latest(), 2U);
+  w.compile(kYaml);
+  EXPECT_EQ(w.open()->number(), 1U) << "it is known";
   EXPECT_TRUE(snapshots.at(1));
   EXPECT_TRUE(snapshots.at(2));
 }

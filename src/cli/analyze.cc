@@ -57,7 +57,6 @@ Result<void> write_requests(const std::string& path, const Prepared& prepared, c
   AnalyzeOptions options = prepared.options;
   options.bound = false;
   options.sensitivity = SensitivityMode::off;
-  if (options.record) options.record = [](const event::Record&) { return Result<void>(); };  // decide as that run did
   options.each = [&](const Settled& settled) {
     // The rows add up to the report, so they start from the baseline that it decomposes.
     const Settled s = options.baseline == BaselineKind::all_payg_uncached ? against_uncached(settled) : settled;
@@ -79,8 +78,9 @@ Result<void> run_analyze(Arguments& arguments, Context& context) {
   Prepared& p = **prepared;
   std::unique_ptr<OpenRecording> recording;
   if (!arguments.record.empty()) {
-    Result<std::unique_ptr<OpenRecording>> open =
-        OpenRecording::open(arguments.record, p.files, p.fleet, p.snapshot, context);
+    if (p.files.empty()) return Error(Errc::bad_input, "--record keeps the files of the fleet, so it needs --fleet");
+    Result<std::unique_ptr<OpenRecording>> open = OpenRecording::open(arguments.record, p.files, p.fleet, p.snapshot,
+                                                                      event::FleetChanged::Source::simulated, context);
     if (!open) return std::move(open).error().with("--record");
     recording = *std::move(open);
     (**recording).names(p.source->tenants(), p.source->teams(), p.stable_masks);
@@ -94,14 +94,24 @@ Result<void> run_analyze(Arguments& arguments, Context& context) {
     return made;
   }();
   if (!analysis) return std::move(analysis).error();
+  if (p.options.record)  // what reads the trace again decides as that run did, and writes nothing
+    p.options.record = [](const event::Record&) { return Result<void>(); };
   if (recording)
     if (Result<Recording::Counts> closed = recording->close(context); !closed)
       return std::move(closed).error().with("--record");
+  if (p.realised && p.realised->snapshots().size() > 1)
+    *context.err << fmt::format(
+        "ace: note: requests of {} fleet snapshots of this spine were replayed together; --snapshot N takes those of "
+        "one\n",
+        p.realised->snapshots().size());
   if (analysis->rows == 0) *context.err << "ace: warning: 0 rows\n";
   if (!arguments.requests.empty())
     if (Result<void> written = write_requests(arguments.requests, p, *analysis); !written) return written;
 
-  const std::string json = to_json({&p.snapshot, &*analysis, p.trace_name, p.fleet_name, p.options});
+  p.predicted.add_fixed(analysis->statement.fixed);
+  const std::optional<Comparison> comparison = p.comparison();
+  const std::string json =
+      to_json({&p.snapshot, &*analysis, p.trace_name, p.fleet_name, p.options, comparison ? &*comparison : nullptr});
   *context.out << (arguments.json ? json : to_terminal(json));
   if (!arguments.html.empty()) {
     if (Result<void> written = write_file(arguments.html, to_html(json)); !written) return written;

@@ -74,6 +74,7 @@ int run(int argc, const char* const* argv, Context& context) {
   app.require_subcommand(1);
   app.footer("Exit codes: 0 yes, 1 a check failed, 2 bad usage or input, 3 the environment failed.");
   add_analyze(app, context);
+  add_ingest(app, context);
   add_explain(app, context);
   add_verify(app, context);
   add_ledger(app, context);

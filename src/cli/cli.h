@@ -21,6 +21,7 @@ struct Context {
 };
 
 void add_analyze(CLI::App& app, Context& context);
+void add_ingest(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_ledger(CLI::App& app, Context& context);

@@ -9,7 +9,8 @@
 namespace ace::cli {
 
 Result<std::unique_ptr<OpenRecording>> OpenRecording::open(const std::string& directory, std::vector<FleetText> files,
-                                                           Fleet& fleet, const Snapshot& snapshot, Context& context) {
+                                                           Fleet& fleet, const Snapshot& snapshot,
+                                                           event::FleetChanged::Source source, Context& context) {
   // The directory first, so that the key has a place to lie.
   if (Result<std::unique_ptr<PosixDisk>> made = PosixDisk::open(directory, PosixDisk::Access::own); !made)
     return std::move(made).error();
@@ -19,7 +20,7 @@ Result<std::unique_ptr<OpenRecording>> OpenRecording::open(const std::string& di
   spine::StoreOptions options = store_options(open->signer_, spine::Durability::group);
   options.spool_bytes = 32U << 20;
   Result<std::unique_ptr<Recording>> recording =
-      Recording::open(directory, options, open->clock_, std::move(files), fleet.digest);
+      Recording::open(directory, options, open->clock_, std::move(files), fleet.digest, source);
   if (!recording) return std::move(recording).error();
   open->recording_ = *std::move(recording);
   if (const spine::Recovery& found = open->recording_->recovery(); found.bytes_cut > 0)
@@ -45,7 +46,7 @@ Result<Recording::Counts> OpenRecording::close(Context& context) {
   if (counts->conflict > 0)
     return Error(Errc::conflict, fmt::format("{} events differ from what {} holds under the same ids, and were kept "
                                              "apart (`ace spine tail` shows them): was the same log recorded before "
-                                             "with other options, or changed since?",
+                                             "with other options or under another fleet file, or changed since?",
                                              text(counts->conflict), directory_));
   return counts;
 }

@@ -70,12 +70,32 @@ Result<SpineGaps> gaps_from(const std::string& path) {
 
 }  // namespace
 
-void add_reading_arguments(CLI::App& command, ReplayArguments& a) {
+void add_naming_arguments(CLI::App& command, NamingArguments& a) {
   command.add_option("--fleet", a.fleet, "fleet file (docs/FLEET.md)")->required()->type_name("FILE");
   command.add_option("--prices", a.prices, "price map in the community's JSON shape")->type_name("MAP");
   command.add_option("--model", a.model, "fleet model that every request asks for, whatever the trace says")
       ->type_name("NAME");
   command.add_option("--model-map", a.model_map, "CSV of trace model, fleet model")->type_name("FILE");
+}
+
+Result<Naming> naming_from(const NamingArguments& a, const Fleet& fleet) {
+  Naming naming;
+  naming.model = a.model;
+  if (!a.model.empty() && !fleet.model(a.model))
+    return Error(Errc::bad_input, "--model: the fleet has no model \"" + a.model + "\"; it has " + models_of(fleet));
+  if (a.model_map.empty()) return naming;
+  auto map = model_map_from(a.model_map);
+  if (!map) return std::move(map).error();
+  for (const auto& [from, to] : *map)
+    if (!fleet.model(to))
+      return Error(Errc::bad_input,
+                   a.model_map + ": the fleet has no model \"" + to + "\"; it has " + models_of(fleet));
+  naming.model_map = std::move(*map);
+  return naming;
+}
+
+void add_reading_arguments(CLI::App& command, ReplayArguments& a) {
+  add_naming_arguments(command, a);
   command.add_option("--window", a.window, "arrivals from,to (RFC 3339); either may be empty")->type_name("FROM,TO");
   command
       .add_option("--gaps", a.gaps,
@@ -94,8 +114,18 @@ void add_reading_arguments(CLI::App& command, ReplayArguments& a) {
 }
 
 void add_replay_arguments(CLI::App& command, ReplayArguments& a) {
-  command.add_option("trace", a.trace, "request log: a file (plain, .gz, .zst) or - for standard input")->required();
+  command.add_option("trace", a.trace, "request log: a file (plain, .gz, .zst) or - for standard input");
+  command
+      .add_option(
+          "--spine", a.spine,
+          "in the place of a trace: the requests recorded on the event spine in this directory, and what became "
+          "of them beside what would have")
+      ->type_name("DIR");
+  command.add_option("--snapshot", a.snapshot, "of a spine: only requests recorded under this fleet snapshot")
+      ->type_name("N");
   add_reading_arguments(command, a);
+  command.get_option("--fleet")->required(false)->description(
+      "fleet file (docs/FLEET.md); of a spine, if absent, the last one recorded");
   command.add_option("--baseline", a.baseline, "what the headline compares with")
       ->check(CLI::IsMember({"all-payg", "status-quo", "round-robin", "all-payg-uncached"}))
       ->capture_default_str();
@@ -112,17 +142,84 @@ void add_replay_arguments(CLI::App& command, ReplayArguments& a) {
       ->capture_default_str();
 }
 
-Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& context) {
+namespace {
+
+/// The fleet that is asked for; of a spine, else the last one that was recorded on it.
+struct LoadedFleet {
+  Fleet fleet;
   std::vector<FleetText> files;
-  Result<FleetReading> reading = load_fleet(a.fleet, a.prices, &files);
-  if (!reading) return std::move(reading).error();
-  for (const std::string& warning : reading->warnings) *context.err << "ace: warning: " << warning << "\n";
-  auto prepared = std::make_unique<Prepared>(std::move(reading->fleet));
+  std::string name;
+};
+Result<LoadedFleet> fleet_for(const ReplayArguments& a, Snapshots* snapshots, Context& context) {
+  LoadedFleet loaded;
+  if (!a.fleet.empty()) {
+    Result<FleetReading> reading = load_fleet(a.fleet, a.prices, &loaded.files);
+    if (!reading) return std::move(reading).error();
+    for (const std::string& warning : reading->warnings) *context.err << "ace: warning: " << warning << "\n";
+    loaded.fleet = std::move(reading->fleet);
+    loaded.name = std::filesystem::path(a.fleet).filename().string();
+    return loaded;
+  }
+  if (snapshots == nullptr) return Error(Errc::bad_input, "--fleet is required: the fleet file (docs/FLEET.md)");
+  if (!a.prices.empty())
+    return Error(Errc::bad_input, "--prices goes with --fleet; a fleet of the spine has the prices of its day");
+  const std::uint64_t number = snapshots->latest();
+  if (number == 0) return Error(Errc::bad_input, a.spine + ": no fleet is recorded on this spine; give --fleet");
+  const Result<const Snapshot*> snapshot = snapshots->at(number);
+  if (!snapshot) return Error(snapshot.error()).with(a.spine + " (or give --fleet)");
+  loaded.fleet = (*snapshot)->fleet();
+  loaded.fleet.number = 1;
+  loaded.name = snapshots->changed(number)->files.front().name;
+  return loaded;
+}
+
+/// Requests of a spine, what became of them, and what becomes of them now.
+Result<void> open_recorded(const ReplayArguments& a, Prepared& p) {
+  Realised::Options realised;
+  realised.snapshot = [snapshots = p.snapshots.get()](std::uint64_t number) { return snapshots->at(number); };
+  realised.from = p.options.from;
+  realised.to = p.options.to;
+  realised.only = a.snapshot;
+  p.realised = std::make_unique<Realised>(std::move(realised));
+  SpineTrace::Options options;
+  options.snapshot = a.snapshot;
+  options.each = [heard = p.realised.get()](const event::Record& record) { return heard->hear(record); };
+  Result<std::unique_ptr<RequestSource>> source = open_spine(a.spine, std::move(options));
+  if (!source) return std::move(source).error();
+  p.source = *std::move(source);
+  p.options.each = [&p](const Settled& settled) { p.predicted.add(p.snapshot, settled); };
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& given, Context& context) {
+  ReplayArguments a = given;
+  if (!a.spine.empty() && !a.trace.empty())
+    return Error(Errc::bad_input, "give a trace or --spine, not both: \"" + a.trace + "\" and \"" + a.spine + "\"");
+  if (a.spine.empty() && is_spine(a.trace)) a.spine = a.trace;
+  if (a.spine.empty() && a.trace.empty())
+    return Error(Errc::bad_input, "trace is required: a request log, - for standard input, or --spine DIR");
+  if (a.spine.empty() && a.snapshot)
+    return Error(Errc::bad_input, "--snapshot goes with --spine: a trace is of no snapshot");
+  std::unique_ptr<Snapshots> snapshots;
+  if (!a.spine.empty()) {
+    Result<std::unique_ptr<Snapshots>> read = Snapshots::read(a.spine);
+    if (!read) return std::move(read).error();
+    snapshots = *std::move(read);
+  }
+  Result<LoadedFleet> loaded = fleet_for(a, snapshots.get(), context);
+  if (!loaded) return std::move(loaded).error();
+  auto prepared = std::make_unique<Prepared>(std::move(loaded->fleet));
   Prepared& p = *prepared;
-  p.files = std::move(files);
-  p.stable_masks = !a.format.salt_file.empty();
-  p.trace_name = a.trace == "-" ? "standard input" : std::filesystem::path(a.trace).filename().string();
-  p.fleet_name = std::filesystem::path(a.fleet).filename().string();
+  p.files = std::move(loaded->files);
+  p.snapshots = std::move(snapshots);
+  p.stable_masks = !a.format.salt_file.empty() || p.snapshots;
+  const std::filesystem::path from = a.spine.empty() ? a.trace : a.spine;
+  p.trace_name = a.trace == "-"        ? "standard input"
+                 : from.has_filename() ? from.filename().string()
+                                       : from.parent_path().filename().string();
+  p.fleet_name = loaded->name;
 
   const Result<BaselineKind> baseline = baseline_from(a.baseline);
   if (!baseline) return Error(baseline.error());
@@ -149,18 +246,10 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& con
   p.options.seed = a.seed;
   p.options.threads = a.threads != 0 ? a.threads : std::max(1U, std::thread::hardware_concurrency());
   p.options.plant_slowdown = a.plant_slowdown;
-  p.options.naming.model = a.model;
-  if (!a.model.empty() && !p.fleet.model(a.model))
-    return Error(Errc::bad_input, "--model: the fleet has no model \"" + a.model + "\"; it has " + models_of(p.fleet));
-  if (!a.model_map.empty()) {
-    auto map = model_map_from(a.model_map);
-    if (!map) return std::move(map).error();
-    for (const auto& [from, to] : *map)
-      if (!p.fleet.model(to))
-        return Error(Errc::bad_input,
-                     a.model_map + ": the fleet has no model \"" + to + "\"; it has " + models_of(p.fleet));
-    p.options.naming.model_map = std::move(*map);
-  }
+  if (a.recorded) p.options.record = [](const event::Record&) { return Result<void>(); };
+  Result<Naming> naming = naming_from(a, p.fleet);
+  if (!naming) return std::move(naming).error();
+  p.options.naming = *std::move(naming);
   if (!a.window.empty()) {
     const std::size_t comma = a.window.find(',');
     if (comma == std::string::npos)
@@ -181,8 +270,12 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& a, Context& con
     p.options.gaps = std::move(*gaps);
   }
 
+  if (!a.spine.empty()) {
+    if (Result<void> opened = open_recorded(a, p); !opened) return std::move(opened).error();
+    return prepared;  // in order of time on the disk already
+  }
   std::vector<std::string> models;
-  for (const auto& [from, to] : p.options.naming.model_map) models.push_back(from);
+  for (const auto& [name, to] : p.options.naming.model_map) models.push_back(name);
   const Result<ReadOptions> read = read_options(a.format, &p.fleet, models);
   if (!read) return Error(read.error());
   Result<std::unique_ptr<RequestSource>> source = open_trace(a.trace, *read);

@@ -8,15 +8,27 @@
 #include "adapters/fleet_files.h"
 #include "cli/trace_arguments.h"
 #include "replay/replay.h"
+#include "report/report.h"
 
 namespace ace::cli {
 
-struct ReplayArguments {
-  std::string trace, fleet, prices;
+/// A fleet, and how the names of a log become its names.
+struct NamingArguments {
+  std::string fleet, prices, model, model_map;
+};
+void add_naming_arguments(CLI::App& command, NamingArguments& arguments);
+/// @return bad_input for a model that the fleet has not
+Result<Naming> naming_from(const NamingArguments& arguments, const Fleet& fleet);
+
+struct ReplayArguments : NamingArguments {
+  std::string trace, window;
+  std::string spine;                      ///< in the place of a trace
+  std::optional<std::uint64_t> snapshot;  ///< of a spine: only requests under this fleet
   FormatArguments format;
-  std::string model, model_map, window, gaps;
+  std::string gaps;
   std::string baseline = "all-payg", sensitivity = "sample", settlement = "pooled", idle = "by-usage";
   bool bound = false, no_spool = false;
+  bool recorded = false;    ///< decide as a run that is recorded does
   bool read_again = false;  ///< the command goes through the trace once more itself
   double plant_slowdown = 1.0;
   unsigned threads = 0;  ///< 0 = all
@@ -37,6 +49,13 @@ struct Prepared {
   std::string trace_name, fleet_name;
   std::vector<FleetText> files;  ///< that the fleet was read from
   bool stable_masks = false;     ///< undeclared names have the same mask in every run
+  // Where the requests come from a spine:
+  std::unique_ptr<Snapshots> snapshots;
+  std::unique_ptr<Realised> realised;
+  Experiences predicted;  ///< filled by options.each
+  [[nodiscard]] std::optional<Comparison> comparison() const {
+    return realised ? std::optional<Comparison>({realised.get(), &predicted}) : std::nullopt;
+  }
 };
 /// Loads the fleet, opens the trace, which its first pass writes to a spool if there will be another and it was not
 /// forbidden. Warnings go to stderr.

@@ -47,6 +47,7 @@ class Watched : public RequestSource {
   [[nodiscard]] const Interner& models() const override { return source_->models(); }
   [[nodiscard]] const Interner& tenants() const override { return source_->tenants(); }
   [[nodiscard]] const Interner& teams() const override { return source_->teams(); }
+  [[nodiscard]] const Interner& providers() const override { return source_->providers(); }
   [[nodiscard]] Tokens block_tokens() const override { return source_->block_tokens(); }
   [[nodiscard]] std::string format() const override { return source_->format(); }
   [[nodiscard]] std::vector<SkippedRows> skipped() const override { return source_->skipped(); }
@@ -63,14 +64,6 @@ Result<std::uint64_t> write_as(const std::string& format, RequestSource& source,
   if (format == "jsonl") return write_jsonl(source, sink);
   if (format == "mooncake") return write_mooncake(source, sink);
   return write_binary(source, sink);
-}
-
-void say_what_was_left_out(const RequestSource& source, Context& context) {
-  for (const SkippedRows& rows : source.skipped()) {
-    *context.err << fmt::format("ace: skipped {} rows: {} (first at line {})\n", rows.count, rows.reason,
-                                rows.lines.empty() ? 0 : rows.lines.front());
-  }
-  for (const std::string& note : source.notes()) *context.err << "ace: note: " << note << "\n";
 }
 
 Result<void> run_convert(const ConvertArguments& arguments, Context& context) {
@@ -110,7 +103,8 @@ Result<void> run_convert(const ConvertArguments& arguments, Context& context) {
 
 void add_trace_arguments(CLI::App& command, TraceArguments& a) {
   command
-      .add_option("trace", a.path, "request log: a file (plain, gzip or zstd, told by content) or - for standard input")
+      .add_option("trace", a.path,
+                  "request log: a file (plain, gzip or zstd, told by content), - for standard input, or an event spine")
       ->required();
   add_format_arguments(command, a.format);
   command.add_option("--fleet", a.fleet, "fleet file whose model, tenant and team names need no mask")
@@ -118,6 +112,7 @@ void add_trace_arguments(CLI::App& command, TraceArguments& a) {
 }
 
 Result<std::unique_ptr<RequestSource>> open_trace(const TraceArguments& a) {
+  if (is_spine(a.path)) return open_spine(a.path, {});
   std::optional<FleetReading> declared;
   if (!a.fleet.empty()) {
     Result<FleetReading> reading = load_fleet(a.fleet, "");

@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
+#include <ostream>
+
+#include "adapters/posix_disk.h"
 #include "cli/files.h"
 
 namespace ace::cli {
@@ -52,6 +56,25 @@ Result<ReadOptions> read_options(const FormatArguments& a, const Fleet* fleet, c
   }
   options.masks = fleet == nullptr ? masks_with(key, models) : masks_for(key, *fleet, models);
   return options;
+}
+
+bool is_spine(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::is_directory(path, none) && std::filesystem::exists(path + "/log", none);
+}
+
+Result<std::unique_ptr<RequestSource>> open_spine(const std::string& directory, SpineTrace::Options options) {
+  Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(directory, PosixDisk::Access::read);
+  if (!disk) return std::move(disk).error();
+  return sorted(std::make_unique<SpineTrace>(*std::move(disk), std::move(options)));
+}
+
+void say_what_was_left_out(const RequestSource& source, Context& context) {
+  for (const SkippedRows& rows : source.skipped()) {
+    *context.err << fmt::format("ace: skipped {} rows: {} (first at line {})\n", rows.count, rows.reason,
+                                rows.lines.empty() ? 0 : rows.lines.front());
+  }
+  for (const std::string& note : source.notes()) *context.err << "ace: note: " << note << "\n";
 }
 
 }  // namespace ace::cli

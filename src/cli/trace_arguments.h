@@ -1,5 +1,6 @@
 #pragma once
 /// How to read a request log, as the command line says it: the same for `ace trace` and for every replay.
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,13 @@ void add_format_arguments(CLI::App& command, FormatArguments& arguments);
 /// @return bad_input naming the option, or as read_file() for the salt
 Result<ReadOptions> read_options(const FormatArguments& arguments, const Fleet* fleet,
                                  const std::vector<std::string>& models = {});
+
+/// Is it the directory of an event spine?
+bool is_spine(const std::string& path);
+/// Its requests in order of time. @return as PosixDisk::open()
+Result<std::unique_ptr<RequestSource>> open_spine(const std::string& directory, SpineTrace::Options options);
+
+/// Says on stderr which rows a source left out, and what else deserves a look.
+void say_what_was_left_out(const RequestSource& source, Context& context);
 
 }  // namespace ace::cli

@@ -33,6 +33,7 @@ Result<void> read_how(const std::string& report, Arguments& arguments) {
     const nlohmann::json& made = claimed.at("source");
     ReplayArguments& replay = arguments.replay;
     replay.seed = made.at("seed");
+    replay.recorded = made.at("recorded");
     replay.bound = !claimed.at("bounds").is_null();
     replay.sensitivity = made.at("sensitivity");
     replay.baseline = claimed.at("headline").at("baseline");
@@ -55,7 +56,10 @@ Result<void> run_verify(Arguments& arguments, Context& context) {
   Prepared& p = **prepared;
   Result<Analysis> analysis = analyze(p.snapshot, *p.source, p.options);
   if (!analysis) return std::move(analysis).error();
-  const std::string again = to_json({&p.snapshot, &*analysis, p.trace_name, p.fleet_name, p.options});
+  p.predicted.add_fixed(analysis->statement.fixed);
+  const std::optional<Comparison> comparison = p.comparison();
+  const std::string again =
+      to_json({&p.snapshot, &*analysis, p.trace_name, p.fleet_name, p.options, comparison ? &*comparison : nullptr});
   const std::vector<std::string> differences = compare_reports(*expected, again);
   if (differences.empty()) {
     *context.out << fmt::format("verified: {} requests replayed, every field of {} is equal\n",

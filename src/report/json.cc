@@ -29,6 +29,7 @@ std::string to_json(const ReportInput& input) {
                  {"fleet", input.fleet_name},
                  {"fleet_digest", fmt::format("{:016x}", fleet.digest)},
                  {"seed", a.seed},
+                 {"recorded", static_cast<bool>(input.options.record)},
                  {"islands", a.islands},
                  {"sensitivity", name_of(input.options.sensitivity)},
                  {"settlement", name_of(input.options.settlement)},
@@ -45,6 +46,7 @@ std::string to_json(const ReportInput& input) {
   j["unattributed"] = {{"claimed_usd", report::usd(s.claimed.unattributed)},
                        {"counted_usd", report::usd(s.counted.unattributed)}};
   j["service"] = w.service();
+  j["realised"] = w.realised(input.comparison);
   j["goodput"] = w.goodput();
   j["gates"] = w.gates();
   j["fixed_cost"] = w.fixed_cost();

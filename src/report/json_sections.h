@@ -34,6 +34,8 @@ struct Sections {
   [[nodiscard]] Json supply_curves() const;
   [[nodiscard]] Json knees() const;
   [[nodiscard]] Json latency() const;
+  /// Predicted against realised; null without a spine: json_realised.cc
+  [[nodiscard]] Json realised(const Comparison* comparison) const;
 
   // What it cost, what it saved, and who pays: json_money.cc
   [[nodiscard]] Json headline() const;

@@ -9,12 +9,19 @@
 
 namespace ace {
 
+/// What a spine says happened beside what this run says would have.
+struct Comparison {
+  const Realised* realised = nullptr;
+  const Experiences* predicted = nullptr;
+};
+
 /// What a report is made of; values are borrowed for the length of the call.
 struct ReportInput {
   const Snapshot* fleet = nullptr;
   const Analysis* analysis = nullptr;
-  std::string trace_name, fleet_name;  ///< as the person gave them, without folders
-  AnalyzeOptions options;              ///< how it was made
+  std::string trace_name, fleet_name;      ///< as the person gave them, without folders
+  AnalyzeOptions options;                  ///< how it was made
+  const Comparison* comparison = nullptr;  ///< null if the requests come from no spine
 };
 
 /// The whole report as one JSON object: keys carry units, money is decimal strings, times are RFC 3339. docs/REPORT.md

@@ -48,6 +48,7 @@ class Page {
     waterfall();
     levers();
     service();
+    realised();
     gates();
     destinations();
     bounds();
@@ -157,6 +158,36 @@ class Page {
                : fmt::format(", {:.0f} per avoidable dollar", g["tokens_per_avoidable_usd"].get<double>()));
     line("  peak     {:>9} tokens per minute, which all-payg assumes its providers would take",
          count(s["peak_tokens_per_minute"]));
+  }
+
+  void realised() {
+    if (j_["realised"].is_null()) return;
+    const Json& r = j_["realised"];
+    title("PREDICTED AGAINST REALISED (first line: what happened; second: what this fleet would have done)");
+    line("  {:<22}{:<20}{:>9}{:>14}{:>9}{:>9}{:>9}{:>9}{:>10}{:>10}", "model", "destination", "served", "marginal",
+         "SLO", "spilled", "TTFT p50", "p95", "TPOT p50", "p95");
+    const auto both = [&](const std::string& model, const std::string& destination, const Json& pair) {
+      for (const char* side : {"realised", "predicted"}) {
+        const Json& e = pair[side];
+        const bool first = side[0] == 'r';
+        const auto time = [](const Json& seconds, double scale, int decimals, const char* unit) {
+          return seconds.is_null() ? std::string("n/a") : fixed(seconds.get<double>() * scale, decimals) + unit;
+        };
+        line("  {:<22}{:<20}{:>9}{:>14}{:>9}{:>9}{:>9}{:>9}{:>10}{:>10}", first ? model : "", first ? destination : "",
+             count(e["served"]), dollars(e["marginal_usd"]), percent(e["slo_share"], 2), percent(e["spilled_share"], 2),
+             time(e["ttft_s_p50"], 1.0, 2, " s"), time(e["ttft_s_p95"], 1.0, 2, " s"),
+             time(e["tpot_s_p50"], 1e3, 1, " ms"), time(e["tpot_s_p95"], 1e3, 1, " ms"));
+      }
+    };
+    for (const Json& part : r["by_destination"])
+      both(part["model"].get<std::string>(),
+           part["destination"].get<std::string>().empty() ? "(none)" : part["destination"].get<std::string>(), part);
+    both("all", "", r["total"]);
+    line("  fixed cost: realised {}, predicted {}", dollars(r["total"]["realised"]["fixed_usd"]),
+         dollars(r["total"]["predicted"]["fixed_usd"]));
+    if (const auto unpriced = r["total"]["realised"]["unpriced"].get<std::int64_t>(); unpriced > 0)
+      line("  {} served requests are not in the realised cost: nobody says what they cost",
+           count(r["total"]["realised"]["unpriced"]));
   }
 
   void gates() {

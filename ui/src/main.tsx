@@ -10,6 +10,7 @@ import { Levers } from "./levers";
 import { Assumptions, Bounds, Sensitivity } from "./limits";
 import { Load } from "./load";
 import { Destinations, Knees } from "./places";
+import { Realised } from "./realised";
 import { read, type Report } from "./report";
 import "./style.css";
 import { MeritOrder } from "./supply";
@@ -42,6 +43,7 @@ const LINKS: [string, string, (report: Report) => boolean][] = [
   ["merit", "Merit order", (r) => (r.supply_curves?.length ?? 0) > 0],
   ["load", "Load", (r) => r.series.arrived.length > 0],
   ["service", "Service", () => true],
+  ["realised", "Realised", (r) => r.realised != null],
   ["destinations", "Destinations", () => true],
   ["gates", "Gates", () => true],
   ["chargeback", "Chargeback", () => true],
@@ -93,6 +95,7 @@ function Page({ report }: { report: Report }) {
         <MeritOrder report={report} />
         <Load report={report} />
         <Service report={report} />
+        <Realised report={report} />
         <Destinations report={report} />
         <Gates report={report} />
         <Chargeback report={report} />

@@ -133,9 +133,24 @@ export interface SensitivityRow {
   change: number | null;
 }
 
+/** What came of requests. */
+export interface Experience {
+  requests: number;
+  served: number;
+  cache_hits: number;
+  slo_share: Share;
+  spilled_share: Share;
+  marginal_usd: Usd;
+  unpriced: number;
+  ttft_s_p50: number | null;
+  ttft_s_p95: number | null;
+  tpot_s_p50: number | null;
+  tpot_s_p95: number | null;
+}
+
 export interface Report {
   schema: string;
-  source: { trace: string; format: string; fleet: string; fleet_digest: string; seed: number; islands: number };
+  source: { trace: string; format: string; fleet: string; fleet_digest: string; seed: number; recorded?: boolean; islands: number };
   window: { from: string; to: string; seconds: number; shorter_than_7_days: boolean };
   coverage: {
     rows: number;
@@ -185,6 +200,13 @@ export interface Report {
     goodput_tokens: number;
     peak_tokens_per_minute: number;
   };
+  /** Only of requests from a spine. */
+  realised?: {
+    fleet_snapshots: { snapshot: number; requests: number }[];
+    requests_decided: number;
+    total: Record<"realised" | "predicted", Experience & { fixed_usd: Usd }>;
+    by_destination: { model: string; destination: string; realised: Experience; predicted: Experience }[];
+  } | null;
   goodput: { avoidable_usd: Usd; tokens_per_avoidable_usd: number | null; tokens_per_fully_loaded_usd: number | null };
   gates: {
     cells: number;
