@@ -1,6 +1,7 @@
 #include "net/server.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include "net/echo_testing.h"
@@ -286,6 +287,42 @@ TEST(HostileClient, that_takes_all_descriptors_makes_accepting_pause_not_spin) {
     EXPECT_NE(after.receive_until("no").find("404"), std::string::npos);
   }
   EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST(Server, loops_of_several_threads_share_a_port) {
+  EchoHandler handlers[2];
+  TestServer first(handlers[0]);
+  ServerOptions options;
+  options.port = first.port;
+  TestServer second(handlers[1], options);
+  EXPECT_EQ(second.port, first.port);
+  // The kernel chooses by a hash of the addresses: of 64 connections some go to each but once in 2^63 runs.
+  for (int i = 0; i < 64; ++i) {
+    const Peer peer = Peer::connect(first.port);
+    peer.send(GET("/early"));
+    EXPECT_NE(peer.receive_until("no").find("404"), std::string::npos);
+  }
+  EXPECT_GT(handlers[0].served, 0);
+  EXPECT_GT(handlers[1].served, 0);
+  EXPECT_EQ(handlers[0].served + handlers[1].served, 64);
+}
+
+TEST(Server, an_idle_connection_holds_little_memory) {
+  EchoHandler handler;
+  TestServer server(handler);
+  constexpr std::size_t kPeers = 300;
+  std::vector<Peer> peers;
+  peers.reserve(kPeers);
+  std::size_t before = 0, after = 0;
+  server.thread.run([&] { before = ::mallinfo2().uordblks; });
+  for (std::size_t i = 0; i < kPeers; ++i) {
+    peers.push_back(Peer::connect(server.port));
+    peers.back().send(GET("/early"));
+    EXPECT_NE(peers.back().receive_until("no").find("404"), std::string::npos);
+  }
+  server.thread.run([&] { after = ::mallinfo2().uordblks; });
+  EXPECT_EQ(server.connections(), kPeers);
+  EXPECT_LT(after - before, kPeers * 8 * 1024) << "4 KiB are the buffer";
 }
 
 TEST(Server, says_what_is_wrong_with_an_address) {

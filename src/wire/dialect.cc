@@ -88,8 +88,6 @@ std::string error_body(Dialect dialect, const WireError& error) {
                      json_text(error.code));
 }
 
-std::string error_event(Dialect dialect, const WireError& error) { return error_body(dialect, error); }
-
 std::string echo(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {

@@ -38,11 +38,9 @@ struct WireError {
   friend bool operator==(const WireError&, const WireError&) = default;
 };
 
-/// The body of an error response.
+/// The body of an error response; also the data of the event that ends a stream which has failed, so that it never just
+/// stops. That event is of type "error" for Anthropic, of none for OpenAI, and no success follows it.
 std::string error_body(Dialect dialect, const WireError& error);
-/// The data of the event that ends a stream which has failed: never a stream that just stops.
-/// Anthropic's is of type "error"; OpenAI's has no type and is not followed by [DONE].
-std::string error_event(Dialect dialect, const WireError& error);
 
 /// At most 64 bytes of outside text, whole UTF-8 characters, control bytes and quotes left out: fit to be echoed.
 std::string echo(std::string_view text);

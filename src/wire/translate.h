@@ -1,7 +1,7 @@
 #pragma once
 /// Between OpenAI's chat completions and Anthropic's messages, both ways, where their feature sets meet. What would
 /// change the meaning and has no counterpart is an error that names the field; what is a hint alone (user, metadata,
-/// seed, cache hints, earlier thinking) is left out.
+/// seed, cache hints, thinking) is left out.
 #include <cstdint>
 #include <optional>
 #include <string>
