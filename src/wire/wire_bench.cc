@@ -33,7 +33,7 @@ void read_and_rewrite(benchmark::State& state) {
     benchmark::DoNotOptimize(out);
   }
   state.SetLabel(std::to_string(hash_of(out)));
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * body.size()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(body.size()));
 }
 BENCHMARK(read_and_rewrite)->Arg(1'300)->Arg(220'000);
 
