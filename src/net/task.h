@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "net/frames.h"
+
 namespace ace::net {
 
 template <class T = void>
@@ -15,7 +17,15 @@ class Task;
 
 namespace detail {
 
-struct PromiseBase {
+/// Sanitizers see the life of each frame only where each has memory of its own.
+struct FromFrameStore {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  static void* operator new(std::size_t size) { return FrameStore::of_this_thread().take(size); }
+  static void operator delete(void* frame, std::size_t size) { FrameStore::of_this_thread().give(frame, size); }
+#endif
+};
+
+struct PromiseBase : FromFrameStore {
   std::coroutine_handle<> awaiting = std::noop_coroutine();
   std::suspend_always initial_suspend() noexcept { return {}; }
   struct Resume {
@@ -87,7 +97,7 @@ inline Task<void> detail::Promise<void>::get_return_object() {
 
 /// A coroutine on its own: starts at once and frees itself when it ends.
 struct Detached {
-  struct promise_type {
+  struct promise_type : detail::FromFrameStore {
     Detached get_return_object() { return {}; }
     std::suspend_never initial_suspend() noexcept { return {}; }
     std::suspend_never final_suspend() noexcept { return {}; }
