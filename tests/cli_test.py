@@ -46,7 +46,7 @@ class Case(unittest.TestCase):
 
 class Help(Case):
     COMMANDS = ["", "analyze", "ingest", "explain", "verify", "ledger", "ledger chargeback",
-                "ledger focus", "ledger focus-check", "ledger reconcile", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
+                "ledger focus", "ledger focus-check", "ledger reconcile", "ledger report", "ledger rebuild", "ledger budget", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
                 "fleet check", "fleet curve", "prices", "prices show", "prices check", "prices corrections", "prices diff",
                 "spine", "spine stat", "spine tail", "spine export", "spine verify", "spine checkpoint", "spine prove", "spine archive", "spine prune",
                 "spine append", "completion"]
@@ -448,6 +448,99 @@ class Record(Case):
     def test_names_without_a_stable_mask_are_refused(self):
         self.refused("analyze", "trace.csv", "--fleet", "fleet.yaml", *FAST, "--record", "spine-random",
                      says=["--salt-file", "random for this run"])
+
+class LedgerOfASpine(Case):
+    SAME = ("headline", "waterfall", "levers", "unattributed", "service", "goodput", "gates", "fixed_cost", "chargeback",
+            "settlement", "slo_classes", "window")
+
+    def recorded(self, directory, *arguments, **named):
+        return json.loads(self.analyze("--json", "--record", directory, *arguments, **named).out)
+
+    def report(self, directory, *arguments, **named):
+        return json.loads(self.run_ace("ledger", "report", directory, "--json", *arguments, **named).text)
+
+    def test_a_recorded_run_folds_to_the_report_of_the_run(self):
+        for policies in ((), ("--settlement", "clearing", "--idle", "even")):
+            live, folded = self.recorded("ledger-same", *policies), self.report("ledger-same", *policies)
+            for section in self.SAME:
+                self.assertEqual(live[section], folded[section], section)
+            for one in live["baselines"]:
+                if one["baseline"] != "status-quo":
+                    self.assertIn(one, folded["baselines"])
+            for ours, theirs in zip(live["destinations"], folded["destinations"]):
+                for figure in ("destination", "requests", "tokens", "marginal_usd", "fixed_usd"):
+                    self.assertEqual(ours[figure], theirs[figure])
+        self.assertEqual(sum(decimal.Decimal(b["usd"]) for b in folded["ledger"]["balances"]), 0)
+        self.assertIn("LEDGER", self.run_ace("ledger", "report", "ledger-same").text)
+
+    def test_a_view_goes_on_where_it_stands_and_is_never_trusted_over_the_log(self):
+        self.recorded("ledger-view")
+        view = HERE.folder / "ledger-view" / "ledger.view"
+        first = self.report("ledger-view")
+        self.assertTrue(view.exists())
+        HERE.write("more.yaml", world.FLEET.replace("rpm: 30", "rpm: 45"))
+        self.recorded("ledger-view", fleet="more.yaml")
+        both = self.report("ledger-view")
+        self.assertEqual(both["headline"]["grade"], first["headline"]["grade"])
+        self.assertEqual(both["service"]["requests"], 2 * first["service"]["requests"])
+        self.assertIn("has the same bytes", self.run_ace("ledger", "rebuild", "ledger-view").text)
+        good = view.read_bytes()
+        for wrong in (b"", good[:-1], good[:200] + bytes([good[200] ^ 1]) + good[201:]):
+            view.write_bytes(wrong)
+            self.assertEqual(self.report("ledger-view"), both)
+            self.assertEqual(view.read_bytes(), good)
+        # A view of another log, and one of a log that was longer, are made again.
+        self.recorded("ledger-other", "--seed", "9")
+        self.report("ledger-other")
+        view.write_bytes((HERE.folder / "ledger-other" / "ledger.view").read_bytes())
+        self.assertEqual(self.report("ledger-view"), both)
+        self.assertIn("has the same bytes", self.run_ace("ledger", "rebuild", "ledger-view").text)
+        self.run_ace("verify", "ledger-view")
+
+    def test_who_pays_is_read_off_a_spine(self):
+        live = self.recorded("ledger-pays")
+        for by in ("tenant,team,model,destination", "hour,destination", ""):
+            rows = rows_of(self.run_ace("ledger", "chargeback", "--spine", "ledger-pays", "--by", by).out)
+            self.assertEqual(sum(decimal.Decimal(row["total_usd"]) for row in rows),
+                             decimal.Decimal(live["headline"]["actual_fully_loaded_usd"]))
+            if by.startswith("tenant"):
+                lines = [(r["tenant"], r["team"], r["model"], r["destination"], r["total_usd"])
+                         for r in rows if r["kind"] == "usage"]
+                self.assertEqual(lines, [tuple(c[k] for k in ("tenant", "team", "model", "destination", "total_usd"))
+                                         for c in live["chargeback"]])
+        self.run_ace("ledger", "focus", "--spine", "ledger-pays", "--focus-version", "1.3")
+        self.refused("ledger", "chargeback", says=["--spine DIR"])
+        self.refused("ledger", "chargeback", "trace.csv", "--fleet", "fleet.yaml", "--spine", "ledger-pays",
+                     says=["--spine"])
+
+    def test_budgets_are_declared_in_the_fleet_file_and_counted_from_the_events(self):
+        HERE.write("budgets.yaml", world.FLEET + "budgets:\n"
+                   "  all: {window: total, limit: \"1000000 USD\"}\n"
+                   "  tiny: {window: total, limit: \"0.000001 USD\", enforce: soft}\n")
+        live = self.recorded("ledger-budget", fleet="budgets.yaml")
+        told = json.loads(self.run_ace("ledger", "budget", "ledger-budget", "--json").text)["budgets"]
+        self.assertEqual([row["budget"] for row in told], ["all", "tiny"])
+        for row in told:
+            self.assertEqual(row["spent_usd"], live["headline"]["actual_marginal_usd"])
+            self.assertEqual(decimal.Decimal(row["held_usd"]), 0)
+        self.assertIsNone(told[0]["crossed"])
+        self.assertIsNotNone(told[1]["crossed"])
+        self.assertIn("tiny", self.run_ace("ledger", "budget", "ledger-budget").text)
+        HERE.write("try.yaml", world.FLEET + "budgets: {hourly: {window: hour, limit: \"1 USD\"}}\n")
+        tried = json.loads(self.run_ace("ledger", "budget", "ledger-budget", "--fleet", "try.yaml", "--all", "--json").text)
+        self.assertEqual(sum(decimal.Decimal(row["spent_usd"]) for row in tried["budgets"]),
+                         decimal.Decimal(live["headline"]["actual_marginal_usd"]))
+        HERE.write("wrong.yaml", world.FLEET + "budgets: {a: {window: week, limit: \"0 USD\"}, b: {tenant: nobody}}\n")
+        for command in (("ledger", "budget", "ledger-budget", "--fleet", "wrong.yaml"), ("fleet", "check", "wrong.yaml")):
+            self.refused(*command, says=["week", "above zero", "there is no tenant \"nobody\"", "window: month"])
+
+    def test_an_empty_log_is_an_empty_report_and_a_directory_without_one_is_refused(self):
+        self.run_ace("spine", "append", "ledger-empty", "--stdin", stdin=b"")
+        self.assertEqual(self.report("ledger-empty")["service"]["requests"], 0)
+        self.run_ace("ledger", "rebuild", "ledger-empty")
+        self.assertIn("no budgets", self.run_ace("ledger", "budget", "ledger-empty").text)
+        HERE.folder.joinpath("ledger-none").mkdir()
+        self.refused("ledger", "report", "ledger-none", code=2)
 
 
 class Ingest(Case):

@@ -6,54 +6,26 @@
 
 #include "cli/cli.h"
 #include "cli/files.h"
-#include "cli/progress.h"
-#include "cli/replay_arguments.h"
+#include "cli/ledger_books.h"
 #include "core/csv.h"
 #include "ledger/ledger.h"
 
 namespace ace::cli {
 namespace {
 
-/// A folded ledger with the names it was folded under: all that these commands ask of where events come from.
-struct Books {
-  std::unique_ptr<Prepared> fleet;
-  Analysis folded;
-};
-
-/// From a replay of a trace on a fleet.
-Result<Books> replayed(const ReplayArguments& arguments, Context& context) {
-  Result<std::unique_ptr<Prepared>> prepared = prepare(arguments, context);
-  if (!prepared) return std::move(prepared).error();
-  Prepared& p = **prepared;
-  Progress progress(context, "replaying");
-  p.options.progress = std::ref(progress);
-  Result<Analysis> analysis = analyze(p.snapshot, *p.source, p.options);
-  p.options.progress = {};
-  if (!analysis) return std::move(analysis).error();
-  if (analysis->rows == 0) *context.err << "ace: warning: 0 rows\n";
-  return Books{std::move(*prepared), std::move(*analysis)};
-}
-
-void add_source(CLI::App& command, ReplayArguments& arguments) {
-  add_replay_arguments(command, arguments);
-  arguments.sensitivity = "off";  // no other fleet is asked about
-  for (const char* const unread : {"--sensitivity", "--bound", "--baseline"})
-    command.remove_option(command.get_option(unread));
-}
-
 struct ChargebackArguments {
-  ReplayArguments replay;
+  BooksArguments books;
   std::string by = "tenant,team,model";
 };
 
 Result<void> run_chargeback(const ChargebackArguments& arguments, Context& context) {
   const Result<std::vector<By>> by = grouping_from(arguments.by);
   if (!by) return Error(by.error()).with("--by");
-  const Result<Books> books = replayed(arguments.replay, context);
+  const Result<Books> books = books_of(arguments.books, context);
   if (!books) return Error(books.error());
   const Analysis& a = books->folded;
   const SymbolNames names(a.tenants, a.teams, a.projects);
-  *context.out << chargeback_csv(chargeback(a.statement, *by, names), *by, books->fleet->fleet, names);
+  *context.out << chargeback_csv(chargeback(a.statement, *by, names), *by, books->fleet, names);
   return {};
 }
 
@@ -74,24 +46,23 @@ Result<void> judged(const focus::Checker& checker, const std::string& what) {
 }
 
 struct FocusArguments {
-  ReplayArguments replay;
+  BooksArguments books;
   std::string version = "1.2", account = "ace", account_name = "ACE", file;
 };
 
 Result<void> run_focus(const FocusArguments& arguments, Context& context) {
   const Result<focus::Version> version = version_from(arguments.version);
   if (!version) return Error(version.error());
-  const Result<Books> books = replayed(arguments.replay, context);
+  const Result<Books> books = books_of(arguments.books, context);
   if (!books) return Error(books.error());
-  const Prepared& p = *books->fleet;
-  const focus::Export options{*version, arguments.account, arguments.account_name, p.options.settlement,
-                              p.options.idle};
+  const focus::Export options{*version, arguments.account, arguments.account_name, books->settlement, books->idle};
   const std::vector<std::string> header = focus::header(*version);
   focus::Checker checker(header, *version);
   std::string csv;
   focus::append_csv_header(csv, header);
-  focus::rows(books->folded.statement, p.fleet, {books->folded.tenants, books->folded.teams, books->folded.projects},
-              options, [&](const focus::Cells& cells) {
+  focus::rows(books->folded.statement, books->fleet,
+              {books->folded.tenants, books->folded.teams, books->folded.projects}, options,
+              [&](const focus::Cells& cells) {
                 checker.row(cells);
                 focus::append_csv(csv, header, cells);
                 if (csv.size() < (1U << 20)) return;
@@ -130,15 +101,15 @@ Result<void> run_focus_check(const FocusArguments& arguments, Context& context) 
 }
 
 struct ReconcileArguments {
-  ReplayArguments replay;
+  BooksArguments books;
   std::string bill, format = "csv", columns, provider;
 };
 
 /// A usage export or spend log, as totals. What it does not state is none.
-Result<std::vector<Billed>> bill_from_log(const ReconcileArguments& arguments, const Prepared& p) {
+Result<std::vector<Billed>> bill_from_log(const ReconcileArguments& arguments, const Fleet& fleet) {
   FormatArguments format;
   format.format = arguments.format;
-  const Result<ReadOptions> read = read_options(format, &p.fleet);
+  const Result<ReadOptions> read = read_options(format, &fleet);
   if (!read) return Error(read.error());
   Result<std::unique_ptr<RequestSource>> source = open_trace(arguments.bill, *read);
   if (!source) return std::move(source).error();
@@ -166,20 +137,20 @@ Result<void> run_reconcile(const ReconcileArguments& arguments, Context& context
   const bool totals = arguments.format == "csv";
   if (!totals && arguments.provider.empty())
     return Error(Errc::bad_input, "--provider: expected whose export it is; a usage export does not say");
-  Result<Books> books = replayed(arguments.replay, context);
-  if (!books) return std::move(books).error();
-  const Prepared& p = *books->fleet;
+  const Result<Books> books = books_of(arguments.books, context);
+  if (!books) return Error(books.error());
   Result<std::vector<Billed>> theirs = [&]() -> Result<std::vector<Billed>> {
-    if (!totals) return bill_from_log(arguments, p);
+    if (!totals) return bill_from_log(arguments, books->fleet);
     const Result<std::string> text = read_file(arguments.bill);
     if (!text) return Error(text.error());
     return parse_bill(*text, arguments.columns, arguments.provider);
   }();
   if (!theirs) return std::move(theirs).error().with("reading " + arguments.bill);
   for (Billed& b : *theirs)  // an alias of the fleet is the model it stands for
-    if (const std::optional<ModelId> model = p.fleet.model(b.model)) b.model = p.fleet.models[model->value].name;
+    if (const std::optional<ModelId> model = books->fleet.model(b.model))
+      b.model = books->fleet.models[model->value].name;
   const Statement& s = books->folded.statement;
-  std::vector<Billed> ours = billed_by_ledger(s, p.fleet);
+  std::vector<Billed> ours = billed_by_ledger(s, books->fleet);
   const std::size_t all = ours.size();
   std::erase_if(ours, [&](const Billed& b) {
     return std::none_of(theirs->begin(), theirs->end(), [&](const Billed& t) { return t.provider == b.provider; });
@@ -215,21 +186,24 @@ void add_version(CLI::App& command, FocusArguments& arguments) {
 }  // namespace
 
 void add_ledger(CLI::App& app, Context& context) {
-  CLI::App* ledger = app.add_subcommand("ledger", "Who pays what, for other tools and against other books");
+  CLI::App* ledger =
+      app.add_subcommand("ledger", "What was spent and saved, who pays, and what is left of each budget");
   ledger->require_subcommand(1);
+  add_ledger_spine(*ledger, context);
+  add_ledger_budget(*ledger, context);
 
   const auto chargeback = std::make_shared<ChargebackArguments>();
   CLI::App* command =
       add(*ledger, "chargeback", "Tokens and cost by any keys, as CSV; every grouping has the same total", context,
           chargeback, run_chargeback);
-  add_source(*command, chargeback->replay);
+  add_source(*command, chargeback->books);
   command->add_option("--by", chargeback->by, "keys: hour, tenant, team, project, model, destination, slo_class")
       ->type_name("KEYS")
       ->capture_default_str();
 
   const auto focus = std::make_shared<FocusArguments>();
   command = add(*ledger, "focus", "The chargeback as FOCUS CSV (docs/FOCUS.md)", context, focus, run_focus);
-  add_source(*command, focus->replay);
+  add_source(*command, focus->books);
   add_version(*command, *focus);
   command->add_option("--billing-account", focus->account, "BillingAccountId")->type_name("ID")->capture_default_str();
   command->add_option("--billing-account-name", focus->account_name, "BillingAccountName and InvoiceIssuerName")
@@ -246,7 +220,7 @@ void add_ledger(CLI::App& app, Context& context) {
   command =
       add(*ledger, "reconcile", "A provider's bill or usage export against the ledger, by provider, model and day",
           context, reconcile, run_reconcile);
-  add_source(*command, reconcile->replay);
+  add_source(*command, reconcile->books);
   command->add_option("--bill", reconcile->bill, "the provider's export")->required()->type_name("FILE");
   command
       ->add_option("--bill-format", reconcile->format,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "fleet/read_budgets.h"
 #include "fleet/reading.h"
 
 namespace ace {
@@ -130,6 +131,7 @@ void read_sections(Reading& reading, Map& root) {
   read_destinations(reading);
   read_baselines(reading);
   read_clusters(reading);
+  read_budgets(findings, root.get("budgets"), &reading.tenant_names, &reading.model_names);  // kept by parse_budgets()
 }
 
 }  // namespace

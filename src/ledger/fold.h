@@ -22,6 +22,7 @@ struct One {
     gated += o.gated;
     return *this;
   }
+  friend bool operator==(const One&, const One&) = default;
 };
 
 /// Accounts of admission hour x tenant x requested model x SLO class: cells are sums of these over the classes.
@@ -44,6 +45,7 @@ struct Slot {
   One other, cheapest, assumed;     ///< assumed: requests whose default price nobody contracted
   One all_payg, all_payg_uncached;  ///< all-PAYG with and without the provider's own cache
   Slot& operator+=(const Slot& o);
+  friend bool operator==(const Slot&, const Slot&) = default;
 };
 
 /// Accounts of the chargeback.
@@ -66,6 +68,7 @@ struct Used {
   TokenParts parts;  ///< of input and output
   Usd marginal{}, baseline{};
   Used& operator+=(const Used& o);
+  friend bool operator==(const Used&, const Used&) = default;
 };
 
 /// Tokens that all-PAYG would take in one minute.

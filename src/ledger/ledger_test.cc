@@ -10,34 +10,6 @@ namespace {
 
 using namespace ledger_testing;
 
-void expect_equal(const Statement& a, const Statement& b) {
-  EXPECT_EQ(a.requests, b.requests);
-  EXPECT_EQ(a.served, b.served);
-  EXPECT_EQ(a.slo_met, b.slo_met);
-  EXPECT_EQ(a.goodput, b.goodput);
-  EXPECT_EQ(a.from, b.from);
-  EXPECT_EQ(a.to, b.to);
-  EXPECT_EQ(a.c4, b.c4);
-  EXPECT_EQ(a.denominator, b.denominator);
-  EXPECT_EQ(a.claimed, b.claimed);
-  EXPECT_EQ(a.counted, b.counted);
-  EXPECT_EQ(a.disallowed_by_reason, b.disallowed_by_reason);
-  EXPECT_EQ(a.requests_by_reason, b.requests_by_reason);
-  EXPECT_EQ(a.excluded_c0, b.excluded_c0);
-  EXPECT_EQ(a.shapley, b.shapley);
-  EXPECT_EQ(a.shapley_low, b.shapley_low);
-  EXPECT_EQ(a.fixed_lines, b.fixed_lines);
-  EXPECT_EQ(a.other, b.other);
-  EXPECT_EQ(a.cheapest, b.cheapest);
-  EXPECT_EQ(a.cells, b.cells);
-  EXPECT_EQ(a.usage, b.usage);
-  EXPECT_EQ(a.clearing, b.clearing);
-  EXPECT_EQ(a.adjustments, b.adjustments);
-  EXPECT_EQ(a.peak_tpm_all_payg, b.peak_tpm_all_payg);
-  EXPECT_EQ(a.gpu_time, b.gpu_time);
-  EXPECT_EQ(a.assumed_baseline, b.assumed_baseline);
-}
-
 TEST(Ledger, does_not_depend_on_how_the_stream_was_divided) {
   const World w;
   for_each_seed(60, [&](Rng& rng) {

@@ -8,6 +8,8 @@
 ///   small at ptu (fee)        0.5     0.5    0.5       2
 ///   energy at gpu             0.1       0             1       at 1 USD/kWh
 ///   bare has no pay-as-you-go price; large at ptu, and rent, cost nothing at the margin
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -206,7 +208,7 @@ struct Events {
 };
 
 /// Any request the small world allows: every outcome, every tier, cached or not, in a few cells.
-inline Settled any_request(const World& w, Rng& rng) {
+inline Events any_events(const World& w, Rng& rng) {
   const std::int64_t prompt = rng.between(1, 3000), cached = rng.chance(0.4) ? rng.between(0, prompt) : 0;
   const Usage usage = text(prompt, cached, rng.between(0, 800));
   ModelId requested = rng.chance(0.7) ? kLarge : kSmall, used = requested;
@@ -235,8 +237,9 @@ inline Settled any_request(const World& w, Rng& rng) {
   else if (rng.chance(0.05))
     e.completed.usage.set(Unit::audio_input, 10);  // nobody prices audio here
   if (rng.chance(0.3)) e.completed.observed_cost_nano = rng.between(0, 1'000'000);
-  return e.settled();
+  return e;
 }
+inline Settled any_request(const World& w, Rng& rng) { return any_events(w, rng).settled(); }
 
 inline const std::vector<std::string>& names() {
   static const std::vector<std::string> table = {"beta", "acme", "corp"};
@@ -248,6 +251,34 @@ Statement closed(const World& w, const Requests& requests, const Ledger::Options
   Ledger ledger(w.snapshot, options);
   for (const Settled& request : requests) ledger.add(request);
   return ledger.close(names());
+}
+
+inline void expect_equal(const Statement& a, const Statement& b) {
+  EXPECT_EQ(a.requests, b.requests);
+  EXPECT_EQ(a.served, b.served);
+  EXPECT_EQ(a.slo_met, b.slo_met);
+  EXPECT_EQ(a.goodput, b.goodput);
+  EXPECT_EQ(a.from, b.from);
+  EXPECT_EQ(a.to, b.to);
+  EXPECT_EQ(a.c4, b.c4);
+  EXPECT_EQ(a.denominator, b.denominator);
+  EXPECT_EQ(a.claimed, b.claimed);
+  EXPECT_EQ(a.counted, b.counted);
+  EXPECT_EQ(a.disallowed_by_reason, b.disallowed_by_reason);
+  EXPECT_EQ(a.requests_by_reason, b.requests_by_reason);
+  EXPECT_EQ(a.excluded_c0, b.excluded_c0);
+  EXPECT_EQ(a.shapley, b.shapley);
+  EXPECT_EQ(a.shapley_low, b.shapley_low);
+  EXPECT_EQ(a.fixed_lines, b.fixed_lines);
+  EXPECT_EQ(a.other, b.other);
+  EXPECT_EQ(a.cheapest, b.cheapest);
+  EXPECT_EQ(a.cells, b.cells);
+  EXPECT_EQ(a.usage, b.usage);
+  EXPECT_EQ(a.clearing, b.clearing);
+  EXPECT_EQ(a.adjustments, b.adjustments);
+  EXPECT_EQ(a.peak_tpm_all_payg, b.peak_tpm_all_payg);
+  EXPECT_EQ(a.gpu_time, b.gpu_time);
+  EXPECT_EQ(a.assumed_baseline, b.assumed_baseline);
 }
 
 }  // namespace ace::ledger_testing

@@ -92,6 +92,7 @@ void close_cells(const Ledger::Options& options, const fold::Measures& measures,
   const auto order = [&](const fold::SlotKey& key) {
     return std::tuple(key.hour, s.tenant_rank[key.tenant], key.model, key.slo);
   };
+  std::erase_if(slots, [](const auto& entry) { return entry.second == fold::Slot{}; });  // all of it was taken back
   std::sort(slots.begin(), slots.end(), [&](const auto& a, const auto& b) { return order(a.first) < order(b.first); });
   const Days days(slots);
   OneSaving assumed;
@@ -189,7 +190,8 @@ Statement fold::close(const Accounts& accounts, const Bookings& bookings, const 
     s.shapley_low = split.low;
     s.shapley_high = split.high;
   }
-  for (const auto& [key, used] : accounts.usage.entries())
+  for (const auto& [key, used] : accounts.usage.entries()) {
+    if (used == Used{}) continue;  // all of it was taken back
     s.usage.push_back({.hour = key.hour,
                        .tenant = key.tenant,
                        .team = key.team,
@@ -208,6 +210,7 @@ Statement fold::close(const Accounts& accounts, const Bookings& bookings, const 
                        .fixed = {},
                        .hosts = {},
                        .idle = {}});
+  }
   std::sort(s.usage.begin(), s.usage.end(), [&](const UsageLine& a, const UsageLine& b) {
     const auto place = [&](const UsageLine& l) {
       return std::tuple(l.hour, s.tenant_rank[l.tenant], names.team(l.team), l.team, names.project(l.project),

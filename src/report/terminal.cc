@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "report/numbers.h"
@@ -54,6 +55,7 @@ class Page {
     bounds();
     sensitivity();
     chargeback();
+    ledger();
     assumptions();
     return std::move(out_);
   }
@@ -69,7 +71,8 @@ class Page {
   void source() {
     const Json& source = j_["source"];
     const Json& window = j_["window"];
-    line("ACE savings report   {} on {}", source["trace"].get<std::string>(), source["fleet"].get<std::string>());
+    line("ACE {}   {} on {}", j_.contains("ledger") ? "ledger" : "savings report", source["trace"].get<std::string>(),
+         source["fleet"].get<std::string>());
     line("{}, {} rows, {} to {}", source["format"].get<std::string>(), count(j_["coverage"]["rows"]),
          window["from"].get<std::string>(), window["to"].get<std::string>());
   }
@@ -245,6 +248,30 @@ class Page {
            c["destination"].get<std::string>().empty() ? "(none)" : c["destination"].get<std::string>(),
            count(c["requests"]), dollars(c["total_usd"]), dollars(c["baseline_usd"]));
     }
+  }
+
+  void ledger() {
+    if (!j_.contains("ledger")) return;
+    const Json& l = j_["ledger"];
+    title("LEDGER");
+    line("  {} records folded; {} requests under way", count(l["records"]), count(l["requests_pending"]));
+    const auto said = [&](const char* key, const char* what) {
+      if (l[key].get<std::int64_t>() > 0) line("  {:>18}  {}", count(l[key]), what);
+    };
+    if (l["requests_estimated"].get<std::int64_t>() > 0)
+      line("  {:>18}  requests without an end, estimated at {}", count(l["requests_estimated"]),
+           dollars(l["estimated_usd"]));
+    said("corrections", "facts came after their request was booked");
+    said("corrections_of_closed_cells", "of them in cells that were closed");
+    said("requests_without_admission", "requests of which the log has no beginning");
+    said("gaps", "gaps: what was decided in them is disallowed");
+    said("gpu_bookings_refused", "bookings of GPU time that was booked already");
+    std::map<std::string, Usd> sums;
+    for (const Json& b : l["balances"]) {
+      const auto nano = parse_decimal(b["usd"].get<std::string>(), 9);
+      if (nano) sums[b["account"].get<std::string>()] += Usd{*nano};
+    }
+    for (const auto& [account, amount] : sums) line("  {:<18} {:>18}", account, to_display(amount));
   }
 
   void assumptions() {

@@ -1,0 +1,40 @@
+#pragma once
+/// The ledger of a spine's directory, with what was folded kept beside the log, so that the next one goes on from
+/// there.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "adapters/fleet_files.h"
+#include "adapters/posix_disk.h"
+#include "ledger/spine_ledger.h"
+
+namespace ace {
+
+struct LedgerOfSpine {
+  std::unique_ptr<Snapshots> fleets;  ///< that the ledger refers to
+  SpineLedger ledger;
+  spine::LogSummary log;    ///< as it was read, up to a tail that was never acknowledged
+  std::uint64_t begun = 0;  ///< record from which it was folded now; what is before came from the view
+  std::string view;         ///< why the view was not used, or nothing
+};
+
+struct LedgerOptions {
+  bool use_view = true;                           ///< go on from what lies beside the log, if it fits
+  bool save_view = true;                          ///< and leave it there again
+  std::optional<std::vector<Budget>> budgets;     ///< instead of the fleets' own; then there is no view
+  std::function<void(const JournalEntry&)> each;  ///< every entry of what is folded now
+  std::function<void(std::uint64_t)> progress;    ///< records read so far, now and then
+};
+
+/// Folds a log as it lies on the disk, also one that is in use. A view is used only if it has the log's own identity
+/// and the chain at its place, and is as it was written; else it is made again. It never changes what comes out.
+/// @return as spine::read_log, SpineLedger::add; bad_input if segments were pruned that no view has
+Result<LedgerOfSpine> ledger_of(const std::string& directory, const LedgerOptions& options);
+
+/// Name of the view in the directory of a spine. docs/LEDGER.md says what is in it.
+inline constexpr const char* kLedgerView = "ledger.view";
+
+}  // namespace ace

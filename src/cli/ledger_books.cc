@@ -1,0 +1,139 @@
+#include "cli/ledger_books.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <ostream>
+
+#include "cli/progress.h"
+
+namespace ace::cli {
+namespace {
+
+template <class Choice>
+Choice choice_of(const std::string& name, int count) {
+  for (int i = 0; i < count; ++i)
+    if (name == name_of(static_cast<Choice>(i))) return static_cast<Choice>(i);
+  return Choice{};  // the parser of the arguments lets nothing else through
+}
+
+Result<Books> replayed(const ReplayArguments& arguments, Context& context) {
+  Result<std::unique_ptr<Prepared>> prepared = prepare(arguments, context);
+  if (!prepared) return std::move(prepared).error();
+  Prepared& p = **prepared;
+  Progress progress(context, "replaying");
+  p.options.progress = std::ref(progress);
+  Result<Analysis> analysis = analyze(p.snapshot, *p.source, p.options);
+  p.options.progress = {};
+  if (!analysis) return std::move(analysis).error();
+  if (analysis->rows == 0) *context.err << "ace: warning: 0 rows\n";
+  Books books;
+  books.fleet = std::move(p.fleet);
+  books.folded = std::move(*analysis);
+  books.settlement = p.options.settlement;
+  books.idle = p.options.idle;
+  return books;
+}
+
+std::vector<std::string> assumptions_of(const Books& books) {
+  std::vector<std::string> said;
+  if (books.grade == Grade::modelled)
+    said.push_back(
+        "every amount is modelled: no request of these was dispatched by ACE in earnest (they are of a replay, of a "
+        "shadow, or of somebody else's log)");
+  for (const Model& model : books.fleet.models)
+    if (model.baseline && !model.baseline->contracted)
+      said.push_back("the default price of " + model.name +
+                     " is a list price, not contracted: its baseline is assumed");
+  const Statement& s = books.folded.statement;
+  if (books.facts.estimated > 0)
+    said.push_back(
+        fmt::format("{} requests have no end, because the process that served them died: they count as not "
+                    "served, and cost what was decided at the length predicted, {} together",
+                    books.facts.estimated, to_display(books.facts.estimated_cost)));
+  if (s.to - s.from < 7 * kDay)
+    said.push_back("the window is shorter than 7 days: fixed cost and load shape do not extrapolate");
+  return said;
+}
+
+Result<Books> from_spine(const BooksArguments& arguments, Context& context) {
+  LedgerOptions options;
+  Result<LedgerOfSpine> made = ledger_of(arguments.spine, options);
+  if (!made) return std::move(made).error().with("folding the ledger of " + arguments.spine);
+  Books books;
+  books.settlement = choice_of<SettlementPolicy>(arguments.replay.settlement, 3);
+  books.idle = choice_of<IdlePolicy>(arguments.replay.idle, 4);
+  const std::vector<Grade> grades = made->ledger.grades();
+  if (!arguments.grade.empty())
+    books.grade = choice_of<Grade>(arguments.grade, 2);
+  else if (!grades.empty())
+    books.grade = grades.front();
+  for (const Grade other : grades)
+    if (other != books.grade)
+      *context.err << fmt::format("ace: note: {} events are not in this; --grade {} shows them\n", name_of(other),
+                                  name_of(other));
+  Result<FoldedBooks> folded = made->ledger.close(books.grade, {books.settlement, books.idle, {}});
+  if (!folded) return std::move(folded).error();
+  if (folded->statement.requests == 0) *context.err << "ace: warning: 0 requests\n";
+  books.fleet = std::move(folded->fleet);
+  books.facts = folded->facts;
+  Analysis& a = books.folded;
+  a.statement = std::move(folded->statement);
+  a.tenants = std::move(folded->tenants);
+  a.teams = std::move(folded->teams);
+  a.projects = std::move(folded->projects);
+  a.source_format = "event spine";
+  a.rows = a.statement.requests;
+  a.seed = 0;
+  a.evictions = folded->facts.evictions;
+  a.unit_changes = folded->facts.unit_changes;
+  a.series = Series(books.fleet.destinations.size());
+  a.assumptions = assumptions_of(books);
+  books.spine = *std::move(made);
+  return books;
+}
+
+void add_grade(CLI::App& command, BooksArguments& arguments) {
+  command
+      .add_option(
+          "--grade", arguments.grade,
+          "of a spine: measured, of requests that ACE dispatched, or modelled, all others; left out, the surest "
+          "there is")
+      ->check(CLI::IsMember({"measured", "modelled"}));
+}
+
+}  // namespace
+
+void add_source(CLI::App& command, BooksArguments& arguments) {
+  add_replay_arguments(command, arguments.replay);
+  arguments.replay.sensitivity = "off";  // no other fleet is asked about
+  for (const char* const unread : {"--sensitivity", "--bound", "--baseline", "--spine", "--snapshot"})
+    command.remove_option(command.get_option(unread));
+  command.get_option("trace")->required(false);
+  command.get_option("--fleet")->required(false);
+  command.add_option("--spine", arguments.spine, "fold the events of this spine instead of replaying a trace")
+      ->type_name("DIR")
+      ->excludes(command.get_option("trace"))
+      ->excludes(command.get_option("--fleet"));
+  add_grade(command, arguments);
+}
+
+void add_closing(CLI::App& command, BooksArguments& arguments) {
+  // Of all that a replay asks, a fold asks who is charged what.
+  add_replay_arguments(command, arguments.replay);
+  for (CLI::Option* option : command.get_options())
+    if (option->get_lnames() != std::vector<std::string>{"settlement"} &&
+        option->get_lnames() != std::vector<std::string>{"idle"} && option != command.get_help_ptr() &&
+        option->get_name(true) != "directory" && option->get_lnames() != std::vector<std::string>{"json"})
+      command.remove_option(option);
+  add_grade(command, arguments);
+}
+
+Result<Books> books_of(const BooksArguments& arguments, Context& context) {
+  if (!arguments.spine.empty()) return from_spine(arguments, context);
+  if (arguments.replay.trace.empty() || arguments.replay.fleet.empty())
+    return Error(Errc::bad_input, "expected where events come from: a trace with --fleet FILE, or --spine DIR");
+  return replayed(arguments.replay, context);
+}
+
+}  // namespace ace::cli

@@ -1,0 +1,98 @@
+#include "ledger/budget.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace ace {
+
+std::vector<std::uint32_t> BudgetBook::matching(const BudgetSubject& subject) const {
+  const auto holds = [](const std::string& asked, std::string_view is) { return asked.empty() || asked == is; };
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < budgets_.size(); ++i) {
+    const Budget& b = budgets_[i];
+    if (retired_[i] == 0 && holds(b.tenant, subject.tenant) && holds(b.team, subject.team) &&
+        holds(b.project, subject.project) && holds(b.key, subject.key) && holds(b.model, subject.model))
+      all.push_back(i);
+  }
+  return all;
+}
+
+std::variant<BudgetTicket, BudgetRefusal> BudgetBook::reserve(std::span<const std::uint32_t> budgets, Usd amount,
+                                                              Instant now) {
+  latest_ = std::max(latest_, now);
+  for (const std::uint32_t budget : budgets) {
+    if (!budgets_[budget].hard) continue;
+    if (const Usd room = left(budget, latest_); amount > room) {
+      ++accounts_[budget][start_of(budgets_[budget].window, latest_)].refused;
+      return BudgetRefusal{budget, room, end_of(budgets_[budget].window, latest_)};
+    }
+  }
+  return hold(budgets, amount, latest_);
+}
+
+BudgetTicket BudgetBook::hold(std::span<const std::uint32_t> budgets, Usd amount, Instant now) {
+  ACE_CHECK(amount >= Usd{}, "a budget holds no negative amount");
+  BudgetTicket ticket{{}, amount};
+  for (const std::uint32_t budget : budgets) {
+    const Instant window = start_of(budgets_[budget].window, now);
+    BudgetAccount& account = accounts_[budget][window];
+    account.held += amount;
+    ++account.requests;
+    ticket.places.push_back({budget, window});
+  }
+  return ticket;
+}
+
+void BudgetBook::spend(const BudgetTicket::Place& place, Usd amount, Instant now) {
+  BudgetAccount& account = accounts_[place.budget][place.window];
+  account.spent += amount;
+  if (account.spent > budgets_[place.budget].limit && !account.crossed) account.crossed = now;
+}
+
+void BudgetBook::post(const BudgetTicket& ticket, Usd cost, Instant now) {
+  for (const BudgetTicket::Place& place : ticket.places) {
+    accounts_[place.budget][place.window].held -= ticket.held;
+    spend(place, cost, now);
+  }
+}
+
+void BudgetBook::correct(const BudgetTicket& ticket, Usd by, Instant now) {
+  for (const BudgetTicket::Place& place : ticket.places) spend(place, by, now);
+}
+
+BudgetAccount BudgetBook::account(std::uint32_t budget, Instant at) const {
+  const auto found = accounts_[budget].find(start_of(budgets_[budget].window, at));
+  return found == accounts_[budget].end() ? BudgetAccount{} : found->second;
+}
+
+Usd BudgetBook::left(std::uint32_t budget, Instant at) const {
+  const auto found = accounts_[budget].find(start_of(budgets_[budget].window, at));
+  const Usd limit = budgets_[budget].limit;
+  return found == accounts_[budget].end() ? limit : limit - found->second.spent - found->second.held;
+}
+
+void BudgetBook::change(std::vector<Budget> budgets) {
+  for (std::size_t i = 0; i < budgets_.size(); ++i) {
+    Budget& old = budgets_[i];
+    const auto now = std::find_if(budgets.begin(), budgets.end(),
+                                  [&](const Budget& b) { return b.name == old.name && b.window == old.window; });
+    retired_[i] = now == budgets.end() ? 1 : 0;
+    if (now == budgets.end()) continue;
+    old = *now;
+    budgets.erase(now);
+  }
+  budgets_.insert(budgets_.end(), budgets.begin(), budgets.end());
+  retired_.resize(budgets_.size());
+  accounts_.resize(budgets_.size());
+}
+
+void BudgetBook::forget_before(Instant now) {
+  for (std::uint32_t budget = 0; budget < budgets_.size(); ++budget) {
+    const Instant window = start_of(budgets_[budget].window, now);
+    std::erase_if(accounts_[budget],
+                  [&](const auto& entry) { return entry.first < window && entry.second.held == Usd{}; });
+  }
+}
+
+}  // namespace ace

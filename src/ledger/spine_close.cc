@@ -1,0 +1,155 @@
+/// Closing what was folded: accounts of every fleet under names of their own, then judged and settled as one.
+#include <numeric>
+#include <set>
+
+#include "ledger/spine_state.h"
+
+namespace ace {
+namespace {
+
+/// The eras of one grade, the newest last.
+using Eras = std::vector<const FleetEra*>;
+
+/// Equal names as one symbol, in order of first appearance.
+std::vector<std::string> unified(const std::vector<std::string>& names, std::vector<std::uint32_t>& renaming) {
+  std::map<std::string_view, std::uint32_t> known;
+  std::vector<std::string> unique;
+  for (const std::string& name : names) {
+    const auto [at, fresh] = known.try_emplace(name, static_cast<std::uint32_t>(unique.size()));
+    if (fresh) unique.push_back(name);
+    renaming.push_back(at->second);
+  }
+  return unique;
+}
+
+/// Things of all eras by name, each as the newest era has it.
+template <class Thing>
+std::vector<Thing> union_of(const Eras& eras, std::vector<Thing> Fleet::*things) {
+  std::map<std::string, const Thing*> newest;
+  for (const FleetEra* era : eras)
+    for (const Thing& thing : era->snapshot->fleet().*things) newest[thing.name] = &thing;
+  std::vector<Thing> all;
+  for (const auto& [name, thing] : newest) all.push_back(*thing);
+  return all;
+}
+
+/// Numbers of an era's things among all.
+template <class Thing>
+std::vector<std::uint32_t> numbers(const std::vector<Thing>& of, const std::vector<Thing>& among) {
+  std::vector<std::uint32_t> to;
+  for (const Thing& thing : of)
+    to.push_back(
+        static_cast<std::uint32_t>(std::lower_bound(among.begin(), among.end(), thing,
+                                                    [](const Thing& a, const Thing& b) { return a.name < b.name; }) -
+                                   among.begin()));
+  return to;
+}
+
+/// Every name that stands in an account. Indices inside a thing are of its own fleet; those that are read here are put
+/// right, the others go.
+Fleet names_of(const Eras& eras) {
+  const Fleet& newest = eras.back()->snapshot->fleet();
+  if (eras.size() == 1) return newest;
+  Fleet all;
+  all.number = newest.number;
+  all.digest = newest.digest;
+  all.providers = union_of(eras, &Fleet::providers);
+  all.models = union_of(eras, &Fleet::models);
+  all.slo_classes = union_of(eras, &Fleet::slo_classes);
+  all.destinations = union_of(eras, &Fleet::destinations);
+  for (Model& model : all.models) {
+    model.baseline.reset();
+    model.equivalents.clear();
+  }
+  for (Destination& destination : all.destinations) {
+    destination.serving.clear();
+    destination.native_spill.reset();
+  }
+  for (const FleetEra* era : eras) {  // the newest last, so that its word holds
+    const Fleet& fleet = era->snapshot->fleet();
+    for (const Destination& d : fleet.destinations)
+      all.destinations[all.destination(d.name)->value].provider = *all.provider(fleet.providers[d.provider.value].name);
+  }
+  for (std::uint32_t s = 0; s < all.slo_classes.size(); ++s)
+    if (all.slo_classes[s].name == newest.slo_classes[newest.default_slo.value].name) all.default_slo = SloId{s};
+  return all;
+}
+
+/// A model's yardstick is that of its newest fleet. A class is judged by the strictest target it ever had here, so that
+/// no later fleet file makes an earlier cell pass.
+fold::Measures measures_of(const Eras& eras, const Fleet& all) {
+  fold::Measures measures{std::vector<Settler::Weights>(all.models.size()), all.slo_classes, all.default_slo};
+  for (const FleetEra* era : eras) {
+    const Fleet& fleet = era->snapshot->fleet();
+    const std::vector<std::uint32_t> models = numbers(fleet.models, all.models);
+    for (std::uint32_t m = 0; m < models.size(); ++m) measures.weights[models[m]] = era->settler->weights(ModelId{m});
+    const std::vector<std::uint32_t> classes = numbers(fleet.slo_classes, all.slo_classes);
+    for (std::uint32_t s = 0; s < classes.size(); ++s) {
+      double& target = measures.slo_classes[classes[s]].target;
+      target = std::max(target, fleet.slo_classes[s].target);
+    }
+  }
+  return measures;
+}
+
+}  // namespace
+
+std::vector<Grade> SpineLedger::grades() const {
+  std::set<Grade> found;
+  for (const FleetEra& era : state_->eras)
+    if (era.accounts.totals.any || !era.accounts.fixed.empty()) found.insert(era.grade());
+  return {found.begin(), found.end()};
+}
+
+Result<FoldedBooks> SpineLedger::close(Grade grade, const ClosingPolicies& policies) const {
+  FoldedBooks books;
+  books.grade = grade;
+  Eras eras;
+  for (FleetEra& era : state_->eras) {
+    if (era.grade() != grade) continue;
+    if (!era.accounts.totals.any && era.accounts.fixed.empty() && era.facts == FoldedFacts{}) continue;
+    if (Result<void> loaded = state_->load(era); !loaded) return std::move(loaded).error();
+    eras.push_back(&era);
+  }
+  fold::Renaming names;
+  books.tenants = unified(state_->tenants.names(), names.tenants);
+  books.teams = unified(state_->teams.names(), names.teams);
+  books.projects = unified(state_->projects.names(), names.projects);
+  fold::Accounts accounts;
+  fold::Measures measures;
+  if (!eras.empty()) {
+    books.fleet = names_of(eras);
+    measures = measures_of(eras, books.fleet);
+    for (const FleetEra* era : eras) {
+      const Fleet& fleet = era->snapshot->fleet();
+      names.models = numbers(fleet.models, books.fleet.models);
+      names.destinations = numbers(fleet.destinations, books.fleet.destinations);
+      names.slo_classes = numbers(fleet.slo_classes, books.fleet.slo_classes);
+      accounts.merge(era->accounts, names);
+      const FoldedFacts& f = era->facts;
+      books.facts.evictions += f.evictions;
+      books.facts.unit_changes += f.unit_changes;
+      books.facts.bookings_refused += f.bookings_refused;
+      books.facts.estimated += f.estimated;
+      books.facts.estimated_cost += f.estimated_cost;
+      books.facts.corrected += f.corrected;
+      books.facts.corrected_closed += f.corrected_closed;
+      books.facts.corrected_closed_cost += f.corrected_closed_cost;
+    }
+  } else {
+    measures.slo_classes.resize(1);
+    measures.default_slo = SloId{0};
+  }
+  Ledger::Options options;
+  options.settlement = policies.settlement;
+  options.idle = policies.idle;
+  options.reservations = policies.reservations;
+  options.gates = state_->options.gates;
+  options.shapley = state_->options.shapley;
+  books.statement = fold::close(accounts, state_->gpu_time[grade == Grade::measured ? 0 : 1].bookings, measures,
+                                options, {books.tenants, books.teams, books.projects});
+  if (books.statement.grade != Grade::assumed) books.statement.grade = grade;
+  return books;
+}
+
+}  // namespace ace

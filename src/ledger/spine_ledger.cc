@@ -1,0 +1,340 @@
+/// Records in, one after the other. What a request comes to is in spine_request.cc.
+#include "ledger/spine_ledger.h"
+
+#include <fmt/format.h>
+
+#include "ledger/spine_state.h"
+
+namespace ace {
+namespace {
+
+std::string at_record(std::uint64_t sequence) { return fmt::format("folding record {}", sequence); }
+
+template <class Thing>
+Result<void> same_names(const std::vector<Thing>& compiled, const std::vector<std::string>& recorded,
+                        std::string_view what) {
+  bool same = compiled.size() == recorded.size();
+  for (std::size_t i = 0; same && i < recorded.size(); ++i) same = event::label_of(compiled[i].name) == recorded[i];
+  if (same) return {};
+  return Error(Errc::corrupt, fmt::format("the fleet that was recorded names other {} than its files do", what));
+}
+
+}  // namespace
+
+SpineLedger::State::State(Options chosen) : options(std::move(chosen)) {
+  ledger_options.gates = options.gates;
+  ledger_options.shapley = options.shapley;
+  for (AccountNames* names : {&tenants, &teams, &projects, &keys, &destinations}) names->name(0, "");
+  budgets.change(options.budgets);
+}
+
+Result<void> SpineLedger::State::load(FleetEra& era) {
+  if (era.snapshot != nullptr) return {};
+  const Result<const Snapshot*> snapshot = options.fleets(era.number, era.declared);
+  if (!snapshot) return Error(snapshot.error()).with(fmt::format("compiling fleet snapshot {}", era.number));
+  const Fleet& fleet = (*snapshot)->fleet();
+  for (const Result<void>& same : {same_names(fleet.destinations, era.declared.destinations, "destinations"),
+                                   same_names(fleet.models, era.declared.models, "models"),
+                                   same_names(fleet.slo_classes, era.declared.slo_classes, "SLO classes"),
+                                   same_names(fleet.compliance, era.declared.compliance, "compliance classes"),
+                                   same_names(fleet.tenants, era.declared.tenants, "tenants")})
+    if (!same) return same;
+  era.snapshot = *snapshot;
+  era.settler = std::make_unique<Settler>(**snapshot);
+  era.holds = std::make_unique<Holds>(**snapshot);
+  era.destinations.clear();
+  for (const std::string& name : era.declared.destinations) era.destinations.push_back(destinations.named(name));
+  return {};
+}
+
+Result<std::uint32_t> SpineLedger::State::era_of(const event::Record& record) {
+  if (!eras.empty() && eras.back().number == record.snapshot && eras.back().snapshot != nullptr)
+    return static_cast<std::uint32_t>(eras.size() - 1);
+  const auto found = era_of_number.find(record.snapshot);
+  if (found == era_of_number.end())
+    return Error(Errc::corrupt, fmt::format("an event of kind {} is of fleet snapshot {}, which no record before it "
+                                            "declares",
+                                            name_of(event::kind_of(record.event)), record.snapshot));
+  if (Result<void> loaded = load(eras[found->second]); !loaded) return std::move(loaded).error();
+  return found->second;
+}
+
+Result<void> SpineLedger::State::fleet_changed(const event::Record& record, const event::FleetChanged& change) {
+  event::FleetChanged declared = change;
+  declared.at = Instant{};
+  std::uint32_t number = 0;
+  while (number < eras.size() && eras[number].declared != declared) ++number;
+  if (number == eras.size()) {
+    eras.emplace_back();
+    for (const std::string& name : declared.destinations) destinations.named(name);
+    eras.back().declared = std::move(declared);
+  }
+  eras[number].number = record.snapshot;
+  era_of_number[record.snapshot] = number;
+  matching.clear();
+  return {};
+}
+
+std::uint32_t SpineLedger::State::slot_of(RequestId id, std::uint64_t sequence) {
+  if (const std::uint32_t slot = index.find(id); slot != RequestIndex::kNone) return slot;
+  std::uint32_t slot = 0;
+  if (free.empty()) {
+    slot = static_cast<std::uint32_t>(pool.size());
+    pool.emplace_back();
+  } else {
+    slot = free.back();
+    free.pop_back();
+  }
+  pool[slot].reset();
+  pool[slot].sequence = sequence;
+  pool[slot].id = id;
+  index.insert(id, slot);
+  return slot;
+}
+
+void SpineLedger::State::drop(std::uint32_t slot) {
+  index.erase(pool[slot].id);
+  pool[slot].live = false;
+  free.push_back(slot);
+}
+
+void SpineLedger::State::commit(JournalEntry::What what, std::uint64_t sequence, Instant at, RequestId id) {
+  entry.what = what;
+  entry.sequence = sequence;
+  entry.at = at;
+  entry.request = id;
+  balances.post(entry);
+  if (options.each && !entry.legs.empty()) options.each(entry);
+  entry.legs.clear();
+}
+
+Result<void> SpineLedger::State::fact(std::uint64_t sequence, const event::Record& record) {
+  const Result<std::uint32_t> era = era_of(record);
+  if (!era) return Error(era.error());
+  const RequestId id{record.id.high, record.id.low};
+  const std::uint32_t slot = slot_of(id, sequence);
+  FoldedRequest& request = pool[slot];
+  const Instant at = event::at_of(record.event);
+  const FoldedRequest::State was = request.state;
+  if (was != FoldedRequest::State::open) book(request, -1);
+  const Result<void> entered = enter(request, record, *era);
+  if (!entered) {
+    if (was != FoldedRequest::State::open) {
+      book(request, 1);
+      entry.legs.clear();
+    } else if (!request.admitted && !request.decided && !request.completed && request.attempts.empty()) {
+      drop(slot);
+    }
+    return entered;
+  }
+  if (was == FoldedRequest::State::open) {
+    if (std::holds_alternative<event::Admitted>(record.event)) admit(request, sequence);
+    if (!request.admitted || !request.completed) return {};
+    post(request, sequence, at);
+    recent.push_back(slot);
+    if (recent.size() > kRecent) {
+      drop(recent.front());
+      recent.pop_front();
+    }
+    return {};
+  }
+  // Booked before: minus what was booked stands in the entry already.
+  const bool ended = was == FoldedRequest::State::estimated && request.completed;
+  if (ended) request.state = FoldedRequest::State::booked;
+  const Usd before = request.booked_cost;
+  book(request, 1);
+  budgets.correct(request.ticket, request.booked_cost - before, at);
+  FleetEra& admitted_under = eras[request.era];
+  ++admitted_under.facts.corrected;
+  if (!closed.empty() && closed.contains({hour_of(request.a.at), request.a.tenant,
+                                          admitted_under.declared.models[request.a.requested.value]})) {
+    ++admitted_under.facts.corrected_closed;
+    admitted_under.facts.corrected_closed_cost += request.booked_cost - before;
+  }
+  commit(JournalEntry::What::correct, sequence, at, id);
+  if (ended) {
+    recent.push_back(slot);
+    if (recent.size() > kRecent) {
+      drop(recent.front());
+      recent.pop_front();
+    }
+  }
+  return {};
+}
+
+std::vector<std::uint32_t> SpineLedger::State::in_order(const std::function<bool(const FoldedRequest&)>& which) const {
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t slot = 0; slot < pool.size(); ++slot)
+    if (which(pool[slot])) slots.push_back(slot);
+  std::sort(slots.begin(), slots.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return pool[a].sequence < pool[b].sequence; });
+  return slots;
+}
+
+void SpineLedger::State::writer_opened(std::uint64_t sequence, Instant at) {
+  const std::vector<std::uint32_t> lost =
+      in_order([](const FoldedRequest& r) { return r.live && r.admitted && r.state == FoldedRequest::State::open; });
+  for (const std::uint32_t slot : lost) estimate(pool[slot], sequence, at);
+}
+
+void SpineLedger::State::gap(std::uint64_t sequence, const event::Gap& gap) {
+  const auto inside = [&](const FoldedRequest& r) {
+    const Instant decided = r.decided ? r.d.at : r.a.at;
+    return r.live && r.state != FoldedRequest::State::open && !r.in_gap && decided >= gap.from && decided < gap.to;
+  };
+  for (const std::uint32_t slot : in_order(inside)) {
+    FoldedRequest& request = pool[slot];
+    book(request, -1);
+    request.in_gap = true;
+    book(request, 1);
+    commit(JournalEntry::What::correct, sequence, gap.to, request.id);
+  }
+  gaps.push_back(gap);
+}
+
+Result<void> SpineLedger::State::fixed_cost(std::uint64_t sequence, const event::Record& record,
+                                            const event::FixedCost& cost) {
+  const Result<std::uint32_t> number = era_of(record);
+  if (!number) return Error(number.error());
+  FleetEra& era = eras[*number];
+  if (cost.destination.valid() && cost.destination.value >= era.destinations.size())
+    return Error(Errc::corrupt, "fixed cost of a destination that the fleet does not have");
+  era.accounts.book(cost);
+  const std::uint32_t owner = cost.destination.valid() ? era.destinations[cost.destination.value] : 0;
+  entry.add({Account::Kind::fixed, owner}, cost.amount);
+  entry.add({Account::Kind::destination, owner}, -cost.amount);
+  commit(JournalEntry::What::fixed, sequence, cost.from, {});
+  return {};
+}
+
+Result<void> SpineLedger::State::booking(const event::Record& record, const event::GpuBooking& booking) {
+  const Result<std::uint32_t> number = era_of(record);
+  if (!number) return Error(number.error());
+  FleetEra& era = eras[*number];
+  GpuTime& time = gpu_time[era.grade() == Grade::measured ? 0 : 1];
+  if (time.bookings.add(booking))
+    time.all.push_back(booking);
+  else
+    ++era.facts.bookings_refused;
+  return {};
+}
+
+void SpineLedger::State::settlement_closed(const event::Record& record, const event::SettlementClosed& e) {
+  const auto found = era_of_number.find(record.snapshot);
+  if (found == era_of_number.end()) return;
+  const std::vector<std::string>& models = eras[found->second].declared.models;
+  if (e.model.value >= models.size()) return;
+  closed[{e.hour, tenants.number_of(e.tenant), models[e.model.value]}] = {e.requests, e.baseline, e.actual, e.counted,
+                                                                          e.disallowed};
+}
+
+SpineLedger::SpineLedger(Options options) : state_(std::make_unique<State>(std::move(options))) {}
+SpineLedger::~SpineLedger() = default;
+SpineLedger::SpineLedger(SpineLedger&&) noexcept = default;
+SpineLedger& SpineLedger::operator=(SpineLedger&&) noexcept = default;
+
+Result<void> SpineLedger::add(std::uint64_t sequence, const event::Record& record) {
+  State& s = *state_;
+  ACE_CHECK(sequence >= s.next, "records are folded in order, each once");
+  Result<void> done;
+  switch (event::kind_of(record.event)) {
+    case event::Kind::admitted:
+    case event::Kind::decided:
+    case event::Kind::attempted:
+    case event::Kind::completed:
+    case event::Kind::cache_hit:
+      done = s.fact(sequence, record);
+      break;
+    case event::Kind::fleet_changed:
+      done = s.fleet_changed(record, std::get<event::FleetChanged>(record.event));
+      break;
+    case event::Kind::fixed_cost:
+      done = s.fixed_cost(sequence, record, std::get<event::FixedCost>(record.event));
+      break;
+    case event::Kind::gpu_booking:
+      done = s.booking(record, std::get<event::GpuBooking>(record.event));
+      break;
+    case event::Kind::settlement_closed:
+      s.settlement_closed(record, std::get<event::SettlementClosed>(record.event));
+      break;
+    case event::Kind::gap:
+      s.gap(sequence, std::get<event::Gap>(record.event));
+      break;
+    case event::Kind::units_changed: {
+      const auto& change = std::get<event::UnitsChanged>(record.event);
+      if (const auto found = s.era_of_number.find(record.snapshot); found != s.era_of_number.end()) {
+        FoldedFacts& facts = s.eras[found->second].facts;
+        ++facts.unit_changes;
+        if (change.cause == "eviction" && change.after < change.before) ++facts.evictions;
+      }
+      break;
+    }
+    case event::Kind::named: {
+      const auto& named = std::get<event::Named>(record.event);
+      using Kind = event::Named::Kind;
+      AccountNames* const names = named.kind == Kind::tenant    ? &s.tenants
+                                  : named.kind == Kind::team    ? &s.teams
+                                  : named.kind == Kind::project ? &s.projects
+                                  : named.kind == Kind::key     ? &s.keys
+                                                                : nullptr;
+      if (names == nullptr) break;
+      names->name(named.symbol, named.name);
+      s.matching.clear();
+      break;
+    }
+    case event::Kind::lifecycle: {
+      using What = event::Lifecycle::What;
+      const auto& life = std::get<event::Lifecycle>(record.event);
+      if (life.what == What::started || life.what == What::recovered) s.writer_opened(sequence, life.at);
+      break;
+    }
+    default:
+      break;  // what moves no money
+  }
+  if (!done) return std::move(done).error().with(at_record(sequence));
+  s.next = sequence + 1;
+  s.latest = std::max(s.latest, event::at_of(record.event));
+  return {};
+}
+
+std::uint64_t SpineLedger::next() const { return state_->next; }
+const Balances& SpineLedger::balances() const { return state_->balances; }
+const BudgetBook& SpineLedger::budgets() const { return state_->budgets; }
+Instant SpineLedger::latest() const { return state_->latest; }
+const std::vector<event::Gap>& SpineLedger::gaps() const { return state_->gaps; }
+std::size_t SpineLedger::closed_cells() const { return state_->closed.size(); }
+
+const event::FleetChanged* SpineLedger::newest_fleet() const {
+  const auto newest = state_->era_of_number.rbegin();
+  return newest == state_->era_of_number.rend() ? nullptr : &state_->eras[newest->second].declared;
+}
+
+std::string SpineLedger::owner(Account account) const {
+  using Kind = Account::Kind;
+  switch (account.kind) {
+    case Kind::spent:
+    case Kind::estimated:
+    case Kind::held:
+      return state_->tenants.names()[account.owner];
+    case Kind::destination:
+    case Kind::fixed:
+      return state_->destinations.names()[account.owner];
+    case Kind::reserve:
+    case Kind::look_ups:
+      break;
+  }
+  return "";
+}
+
+std::size_t SpineLedger::pending() const {
+  return static_cast<std::size_t>(std::count_if(state_->pool.begin(), state_->pool.end(), [](const FoldedRequest& r) {
+    return r.live && r.admitted && r.state == FoldedRequest::State::open;
+  }));
+}
+
+std::size_t SpineLedger::strays() const {
+  return static_cast<std::size_t>(std::count_if(state_->pool.begin(), state_->pool.end(),
+                                                [](const FoldedRequest& r) { return r.live && !r.admitted; }));
+}
+
+}  // namespace ace

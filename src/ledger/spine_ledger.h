@@ -1,0 +1,108 @@
+#pragma once
+/// The ledger folded from the records of a spine, one after the other: requests are put together from their events,
+/// settled with the fleet they were admitted under, and booked. What was folded up to a record does not depend on how
+/// often the fold stopped in between.
+///
+/// Start with `SpineLedger::add`; what it comes to is `SpineLedger::close`. docs/LEDGER.md, "Over a spine".
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "ledger/budget.h"
+#include "ledger/journal.h"
+#include "ledger/ledger.h"
+#include "spine/spine.h"
+
+namespace ace {
+
+/// What was counted beside money, of events of one grade.
+struct FoldedFacts {
+  std::uint64_t evictions = 0, unit_changes = 0;
+  std::uint64_t bookings_refused = 0;  ///< of GPU time that was booked already: the first one stands
+  std::uint64_t estimated = 0;         ///< requests whose process died; no end has come since
+  Usd estimated_cost{};                ///< part of C4
+  std::uint64_t corrected = 0;         ///< entries by facts that came after a request was booked
+  std::uint64_t corrected_closed = 0;  ///< of these, in cells that the log had closed
+  Usd corrected_closed_cost{};         ///< and what they changed C4 by
+  friend bool operator==(const FoldedFacts&, const FoldedFacts&) = default;
+};
+
+/// The books of one grade, under names of their own.
+struct FoldedBooks {
+  Grade grade = Grade::modelled;
+  Statement statement;
+  Fleet fleet;  ///< every name that an account stands under, each as the newest fleet has it; for reading, not pricing
+  std::vector<std::string> tenants, teams, projects;  ///< by symbol of the statement
+  FoldedFacts facts;
+};
+
+/// Who is charged what, when books are closed.
+struct ClosingPolicies {
+  SettlementPolicy settlement = SettlementPolicy::pooled;
+  IdlePolicy idle = IdlePolicy::by_usage;
+  std::vector<Reservation> reservations;
+};
+
+class SpineLedger {
+ public:
+  /// The snapshot of this number, which the files of the event compile to; it must outlive the ledger.
+  using Fleets = std::function<Result<const Snapshot*>(std::uint64_t number, const event::FleetChanged&)>;
+  struct Options {
+    Fleets fleets;
+    Gates gates;
+    bool shapley = true;
+    std::vector<Budget> budgets;                    ///< that are counted, from the first record on
+    std::function<void(const JournalEntry&)> each;  ///< every entry of the journal; may be empty
+  };
+  /// Requests already booked that are kept, so that a late fact can correct them.
+  static constexpr std::size_t kRecent = 1024;
+
+  explicit SpineLedger(Options options);
+  ~SpineLedger();
+  SpineLedger(SpineLedger&&) noexcept;
+  SpineLedger& operator=(SpineLedger&&) noexcept;
+
+  /// Folds the next record. A request is booked when it is admitted and completed; every later fact about it takes that
+  /// back and books what is right. When a writer opens the log, requests of the one before that have no end are booked
+  /// as estimated.
+  /// @param sequence of the record, above that of the one before
+  /// @return corrupt or not_found for a record that does not fit what is before it; nothing is folded then
+  Result<void> add(std::uint64_t sequence, const event::Record& record);
+  /// Sequence number after the last record.
+  [[nodiscard]] std::uint64_t next() const;
+
+  /// The grades that anything was booked under, the surest first.
+  [[nodiscard]] std::vector<Grade> grades() const;
+  /// Judges, allocates and settles what was folded under one grade.
+  [[nodiscard]] Result<FoldedBooks> close(Grade grade, const ClosingPolicies& policies) const;
+
+  [[nodiscard]] const Balances& balances() const;
+  /// Name of the owner of an account.
+  [[nodiscard]] std::string owner(Account account) const;
+  [[nodiscard]] const BudgetBook& budgets() const;
+  /// Latest time of any event.
+  [[nodiscard]] Instant latest() const;
+  [[nodiscard]] std::size_t pending() const;  ///< requests admitted and not ended
+  /// Facts of requests that were never admitted here, or were booked too long ago to be put together again.
+  [[nodiscard]] std::size_t strays() const;
+  [[nodiscard]] const std::vector<event::Gap>& gaps() const;
+  [[nodiscard]] std::size_t closed_cells() const;
+  /// The fleet declared last; null if there is none.
+  [[nodiscard]] const event::FleetChanged* newest_fleet() const;
+
+  /// Everything folded, as bytes: the same records give the same ones, however the fold came by them.
+  [[nodiscard]] std::string state() const;
+  /// @param options as of the ledger whose state it is @return corrupt, bad_input for a state of another version
+  static Result<SpineLedger> restored(std::string_view state, Options options);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ace

@@ -1,0 +1,113 @@
+#pragma once
+/// What a SpineLedger remembers.
+#include <algorithm>
+#include <array>
+
+#include "ledger/account_names.h"
+#include "ledger/fold.h"
+#include "ledger/hold.h"
+#include "ledger/request_index.h"
+#include "ledger/spine_ledger.h"
+
+namespace ace {
+
+/// One fleet, from the event that declared it to the next one.
+struct FleetEra {
+  event::FleetChanged declared;
+  std::uint64_t number = 0;  ///< of the snapshot
+  fold::Accounts accounts;
+  FoldedFacts facts;
+  // Made from the snapshot when it is needed first.
+  const Snapshot* snapshot = nullptr;
+  std::unique_ptr<Settler> settler;
+  std::unique_ptr<Holds> holds;
+  std::vector<std::uint32_t> destinations;  ///< by destination: its account
+  [[nodiscard]] Grade grade() const {
+    return declared.source == event::FleetChanged::Source::live ? Grade::measured : Grade::modelled;
+  }
+};
+
+/// A request while its facts come in, and a little longer.
+struct FoldedRequest {
+  enum class State : std::uint8_t { open, estimated, booked } state = State::open;
+  bool live = false;  ///< its slot is in use
+  RequestId id;
+  std::uint64_t sequence = 0;  ///< of its first fact
+  std::uint32_t era = 0;       ///< that it was admitted under
+  bool admitted = false, decided = false, completed = false;
+  bool in_gap = false, semantic_hit = false;
+  std::uint32_t decided_ordinal = 0, completed_ordinal = 0;
+  OfferId hold_at;
+  std::int64_t hold_output = 0;
+  BudgetTicket ticket;
+  Usd booked_cost{};  ///< C4 as booked; for budgets
+  event::Admitted a;  ///< tenant, team, project and key are accounts
+  event::Decided d;
+  event::Completed c;
+  std::vector<std::uint32_t> ordinals;  ///< of the attempts, ascending
+  std::vector<event::Attempted> attempts;
+  void reset();
+};
+
+struct ClosedCell {
+  std::int64_t requests = 0;
+  Usd baseline{}, actual{}, counted{}, disallowed{};
+  friend bool operator==(const ClosedCell&, const ClosedCell&) = default;
+};
+
+struct SpineLedger::State {
+  Options options;
+  std::uint64_t next = 0;
+  Instant latest = Instant::min();
+  std::vector<FleetEra> eras;
+  std::map<std::uint64_t, std::uint32_t> era_of_number;
+  AccountNames tenants, teams, projects, keys;
+  AccountNames destinations;  ///< 0 = none: ACE itself
+  struct GpuTime {
+    Bookings bookings;
+    std::vector<event::GpuBooking> all;  ///< as they came
+  };
+  std::array<GpuTime, 2> gpu_time;  ///< measured, modelled
+  Balances balances;
+  BudgetBook budgets;
+  std::vector<event::Gap> gaps;
+  std::map<std::tuple<std::int64_t, std::uint32_t, std::string>, ClosedCell> closed;  ///< hour, tenant account, model
+
+  std::vector<FoldedRequest> pool;
+  std::vector<std::uint32_t> free;
+  RequestIndex index;
+  std::deque<std::uint32_t> recent;  ///< booked ones, oldest first
+  JournalEntry entry;                ///< being written
+  Ledger::Options ledger_options;
+  std::map<std::array<std::uint32_t, 6>, std::vector<std::uint32_t>> matching;  ///< budgets by names; made again
+
+  explicit State(Options chosen);
+  Result<void> load(FleetEra& era);
+  Result<std::uint32_t> era_of(const event::Record& record);
+  std::uint32_t slot_of(RequestId id, std::uint64_t sequence);
+  void drop(std::uint32_t slot);
+  /// Slots of those requests, by their first fact.
+  [[nodiscard]] std::vector<std::uint32_t> in_order(const std::function<bool(const FoldedRequest&)>& which) const;
+
+  // Each takes one kind of event in.
+  Result<void> fleet_changed(const event::Record& record, const event::FleetChanged& change);
+  Result<void> fact(std::uint64_t sequence, const event::Record& record);
+  void writer_opened(std::uint64_t sequence, Instant at);
+  void gap(std::uint64_t sequence, const event::Gap& gap);
+  Result<void> fixed_cost(std::uint64_t sequence, const event::Record& record, const event::FixedCost& cost);
+  Result<void> booking(const event::Record& record, const event::GpuBooking& booking);
+  void settlement_closed(const event::Record& record, const event::SettlementClosed& closed);
+
+  /// Puts a fact into its request. @return corrupt for an index beyond the fleet
+  Result<void> enter(FoldedRequest& request, const event::Record& record, std::uint32_t era);
+  void admit(FoldedRequest& request, std::uint64_t sequence);
+  [[nodiscard]] Settled settle(const FoldedRequest& request) const;
+  /// Books a request, or takes it back, and writes the legs of it into the entry.
+  void book(FoldedRequest& request, int sign);
+  void post(FoldedRequest& request, std::uint64_t sequence, Instant at);
+  void estimate(FoldedRequest& request, std::uint64_t sequence, Instant at);
+  void commit(JournalEntry::What what, std::uint64_t sequence, Instant at, RequestId id);
+  [[nodiscard]] const std::vector<std::uint32_t>& budgets_for(const FoldedRequest& request);
+};
+
+}  // namespace ace
