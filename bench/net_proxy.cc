@@ -35,7 +35,7 @@ class Mock : public Handler {
   }
 
  private:
-  std::string answer_ = "{\"choices\":[{\"message\":{\"content\":\"" + std::string(938 - 41, 'x') + "\"}}]}";
+  std::string answer_ = "{\"choices\":[{\"message\":{\"content\":\"" + std::string(938 - 40, 'x') + "\"}}]}";
   std::string event_ = "data: {\"choices\":[{\"delta\":{\"content\":\"" + std::string(140, 'x') + "\"}}]}\n\n";
 };
 

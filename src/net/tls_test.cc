@@ -67,7 +67,7 @@ struct Outcome {
 
 Task<> post(Client& client, const Origin& origin, std::string_view body, Outcome& result) {
   Cancel cancel;
-  Sent sent = co_await client.send(origin, {.method = "POST", .target = "/echo", .body = body}, {1s, 1s}, cancel);
+  Sent sent = co_await client.send(origin, {.method = "POST", .target = "/echo", .body = body}, {10s, 10s}, cancel);
   result.fault = sent.fault;
   while (sent.response) {
     const Incoming::Piece piece = co_await sent.response->next();
@@ -88,6 +88,7 @@ std::vector<Outcome> posts(const Origin& origin, const std::string& trusted, con
     tls = TlsClient::create(trusted).value();
     ClientOptions options;
     options.tls = tls;
+    options.connect_time = 10s;
     client = std::make_unique<Client>(thread.loop, options);
   });
   std::size_t open = 0;
