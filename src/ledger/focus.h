@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/int128.h"
 #include "core/money.h"
 #include "core/result.h"
 #include "ledger/statement.h"
@@ -71,8 +72,8 @@ class Checker {
 
  private:
   struct Commitment {
-    Usd used{}, purchased{};
-    std::uint64_t inexact = 0;  ///< amounts with more digits than a nano-dollar, rounded
+    int128 used = 0, purchased = 0;  ///< nano-dollars; a file may sum to more than any amount of ours
+    std::uint64_t inexact = 0;       ///< amounts with more digits than a nano-dollar, rounded
   };
   void find(std::string_view column, std::string what);
   void value(std::size_t at, const std::string& text);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/decimal.h"
@@ -45,6 +46,12 @@ Usd amount(std::string_view text, std::uint64_t& inexact) {
   ++inexact;
   const Result<std::int64_t> rounded = parse_decimal_rounded(text, 9);
   return Usd{rounded ? *rounded : 0};
+}
+
+std::string sum_text(int128 nano) {
+  constexpr int128 kMost = std::numeric_limits<std::int64_t>::max();
+  const std::string text = to_decimal(Usd{static_cast<std::int64_t>(std::clamp(nano, -kMost, kMost))});
+  return nano > kMost || nano < -kMost ? "more than " + text : text;
 }
 
 }  // namespace
@@ -154,9 +161,9 @@ void Checker::commitment(const Cells& cells) {
   const std::string_view billed = text(cells, "BilledCost"), effective = text(cells, "EffectiveCost");
   if (id.empty() || !valid_decimal(billed) || !valid_decimal(effective)) return;
   Commitment& sums = commitments_[std::string(id)];
-  if (category == "Usage") sums.used += amount(effective, sums.inexact);
+  if (category == "Usage") sums.used += amount(effective, sums.inexact).nano;
   if (category != "Purchase") return;
-  sums.purchased += amount(billed, sums.inexact);
+  sums.purchased += amount(billed, sums.inexact).nano;
   if (amount(effective, sums.inexact) != Usd{})
     find("EffectiveCost", "expected 0 on the purchase of a commitment, got " + quoted(effective));
 }
@@ -165,10 +172,10 @@ void Checker::finish() {
   const std::uint64_t rows = std::exchange(rows_, 0);  // these are about the file as a whole
   rows_ = 0;
   for (const auto& [id, sums] : commitments_) {
-    const Usd difference = sums.used - sums.purchased;
-    if (std::max(difference.nano, -difference.nano) > static_cast<std::int64_t>(sums.inexact))
-      find("EffectiveCost", "commitment " + quoted(id) + ": usage sums to " + to_decimal(sums.used) +
-                                ", its purchases to " + to_decimal(sums.purchased));
+    const int128 difference = sums.used - sums.purchased;
+    if (std::max(difference, -difference) > static_cast<int128>(sums.inexact))
+      find("EffectiveCost", "commitment " + quoted(id) + ": usage sums to " + sum_text(sums.used) +
+                                ", its purchases to " + sum_text(sums.purchased));
   }
   rows_ = rows;
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/csv.h"
+#include "core/int128.h"
 #include "core/time.h"
 
 namespace ace {
@@ -170,6 +171,14 @@ Result<std::vector<Billed>> parse_bill(std::string_view csv, std::string_view co
     return Error(Errc::bad_input, "missing column \"" + (*names)["provider"] + "\"; without it say whose bill it is");
   const std::optional<std::size_t> cost = table->column((*names)["cost_usd"]);
 
+  // Every sum and difference of its lines must be an amount: so the bill as a whole is bounded.
+  constexpr int128 kTotalMax = int128{1} << 62;
+  std::array<int128, kCounts.size() + 1> totals{};
+  const auto fits = [&](std::size_t figure, std::int64_t value) {
+    totals[figure] += value < 0 ? -int128{value} : int128{value};
+    return totals[figure] <= kTotalMax;
+  };
+
   std::vector<Billed> bill;
   CsvRow row;
   while (true) {
@@ -190,12 +199,15 @@ Result<std::vector<Billed>> parse_bill(std::string_view csv, std::string_view co
       if (!at || trim(row.fields[*at]).empty()) continue;
       const Result<std::int64_t> count = parse_decimal(trim(row.fields[*at]), 0);
       if (!count || *count < 0) return at_line(row, name, "a whole number of at least 0", row.fields[*at]);
+      if (!fits(i, *count)) return at_line(row, name, "numbers that sum to less than 2^62", row.fields[*at]);
       b.*kCounts[i] = *count;
     }
     if (cost && !trim(row.fields[*cost]).empty()) {
       const Result<std::int64_t> nano = parse_decimal(trim(row.fields[*cost]), 9);
       if (!nano)
         return at_line(row, (*names)["cost_usd"], "an amount in USD with at most 9 decimals", row.fields[*cost]);
+      if (!fits(kCounts.size(), *nano))
+        return at_line(row, (*names)["cost_usd"], "amounts that sum to less than 4.6e9 USD", row.fields[*cost]);
       b.cost = Usd{*nano};
     }
     bill.push_back(std::move(b));
