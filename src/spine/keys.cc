@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/hash.h"
+#include "core/int128.h"
 #include "core/little_endian.h"
 #include "spine/crc32c.h"
 
@@ -65,32 +66,78 @@ void Keys::sealed_as(std::uint32_t segment, std::uint64_t id_ms_min, std::uint64
 Result<void> Keys::restore(std::uint32_t segment, std::vector<std::pair<Fingerprint, std::uint32_t>> keys) {
   std::sort(keys.begin(), keys.end());
   Result<void> done = write(segment, keys);
-  if (!done && done.error().code() != Errc::out_of_range) return done;
-  load(segment, std::move(keys));
+  listed_.erase(segment);
+  if (done || done.error().code() != Errc::out_of_range) return done;
+  Listed& here = listed_[segment];  // no room for it
+  here.count = keys.size();
+  here.held = std::move(keys);
   return {};
 }
 
-const Keys::Table& Keys::load(std::uint32_t segment, Table table) {
-  if (loaded_.size() >= kLoaded) loaded_.erase(loaded_.begin());
-  return loaded_[segment] = std::move(table);
-}
-
-Result<const Keys::Table*> Keys::table(std::uint32_t segment) {
-  if (const auto found = loaded_.find(segment); found != loaded_.end()) return &found->second;
-  const Result<std::string> bytes = read_whole(*disk_, name_of(segment));
-  if (!bytes && bytes.error().code() != Errc::not_found) return Error(bytes.error());
-  const bool sound = bytes && bytes->size() >= kHeadBytes && bytes->starts_with(kKeysMagic) &&
+/// Opens the file of a segment, once it was found sound.
+Result<Keys::Listed*> Keys::listed(std::uint32_t segment) {
+  if (const auto found = listed_.find(segment); found != listed_.end()) return &found->second;
+  Result<std::unique_ptr<File>> file = disk_->open(name_of(segment), false);
+  if (!file && file.error().code() != Errc::not_found) return std::move(file).error();
+  Result<std::string> bytes = file ? read_whole(*disk_, name_of(segment)) : Result<std::string>(std::string());
+  if (!bytes) return std::move(bytes).error();
+  const bool sound = bytes->size() >= kHeadBytes && bytes->starts_with(kKeysMagic) &&
                      get<std::uint32_t>(*bytes, 12) == segment &&
                      bytes->size() == kHeadBytes + kEntry * get<std::uint64_t>(*bytes, 16) &&
                      crc32c(std::string_view(*bytes).substr(kHeadBytes)) == get<std::uint32_t>(*bytes, 8);
   if (!sound) return Error(Errc::not_found, name_of(segment) + ": the keys of this segment must be made again");
+  Listed& made = listed_[segment];
+  made.file = *std::move(file);
+  made.count = get<std::uint64_t>(*bytes, 16);
+  return &made;
+}
+
+Result<Keys::Table> Keys::entries(Listed& listed, std::uint64_t begin, std::uint64_t count) {
   Table table;
-  table.reserve((bytes->size() - kHeadBytes) / kEntry);
-  for (std::size_t at = kHeadBytes; at < bytes->size(); at += kEntry) {
+  if (!listed.file) {
+    const auto from = listed.held.begin() + static_cast<std::ptrdiff_t>(begin);
+    return Table(from, from + static_cast<std::ptrdiff_t>(count));
+  }
+  const Result<std::string> bytes = listed.file->read(kHeadBytes + begin * kEntry, count * kEntry);
+  if (!bytes) return Error(bytes.error());
+  if (bytes->size() != count * kEntry)
+    return Error(Errc::unavailable, "a list of keys became shorter while it was read");
+  table.reserve(count);
+  for (std::size_t at = 0; at < bytes->size(); at += kEntry)
     table.push_back({{get<std::uint64_t>(*bytes, at), get<std::uint64_t>(*bytes, at + 8)},
                      static_cast<std::uint32_t>(get<std::uint64_t>(*bytes, at + 16))});
+  return table;
+}
+
+/// The first entry of the key lies in [low, high]. Fingerprints are spread evenly, so the first look is nearly always
+/// near enough; each further one halves what is left.
+Result<void> Keys::places_in(Listed& listed, const Fingerprint& key, std::uint32_t segment,
+                             std::vector<Address>& places) {
+  constexpr std::uint64_t kWindow = 1024;  // of half a million keys, place and guess differ by 350 or so
+  std::uint64_t low = 0, high = listed.count;
+  auto middle = static_cast<std::uint64_t>(uint128{key.high} * listed.count >> 64);
+  while (low < high) {
+    const std::uint64_t begin = std::clamp(middle < kWindow / 2 ? 0 : middle - kWindow / 2, low, high - 1);
+    const Result<Table> window = entries(listed, begin, std::min(kWindow, high - begin));
+    if (!window) return Error(window.error());
+    if (window->back().first < key) {
+      low = begin + window->size();
+    } else if (begin > low && window->front().first >= key) {
+      high = begin;
+    } else {
+      low = begin + static_cast<std::uint64_t>(std::lower_bound(window->begin(), window->end(), Entry(key, 0)) -
+                                               window->begin());
+      break;
+    }
+    middle = low + (high - low) / 2;
   }
-  return &load(segment, std::move(table));
+  for (std::uint64_t at = low; at < listed.count; ++at) {
+    const Result<Table> one = entries(listed, at, 1);
+    if (!one) return Error(one.error());
+    if (one->front().first != key) break;
+    places.push_back({segment, one->front().second});
+  }
+  return {};
 }
 
 Result<std::vector<Address>> Keys::find(const Fingerprint& key, std::uint64_t id_ms, std::uint32_t& missing) {
@@ -98,11 +145,9 @@ Result<std::vector<Address>> Keys::find(const Fingerprint& key, std::uint64_t id
   for (const auto& [segment, range] : sealed_) {
     if (id_ms < range.ms_min || id_ms > range.ms_max) continue;
     missing = segment;
-    const Result<const Table*> keys = table(segment);
+    const Result<Listed*> keys = listed(segment);
     if (!keys) return Error(keys.error());
-    for (auto at = std::lower_bound((*keys)->begin(), (*keys)->end(), std::pair(key, std::uint32_t{0}));
-         at != (*keys)->end() && at->first == key; ++at)
-      places.push_back({segment, at->second});
+    if (Result<void> done = places_in(**keys, key, segment, places); !done) return std::move(done).error();
   }
   if (const auto found = open_.find(key); found != open_.end())
     places.insert(places.end(), found->second.begin(), found->second.end());

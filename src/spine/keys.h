@@ -2,6 +2,7 @@
 /// Which events are in the log, and where: so that each is there once.
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -19,11 +20,11 @@ struct Fingerprint {
 };
 Fingerprint fingerprint_of(const event::Key& key);
 
-/// The keys of one segment: a hash table while it grows, 24 bytes each in a sorted file once it is sealed. Keys of
-/// sealed segments are loaded when an id of their time is asked for, at most `kLoaded` segments at once.
+/// The keys of one segment: a hash table while it grows, 24 bytes each in a sorted file once it is sealed. Files of
+/// sealed segments are opened when an id of their time is asked for, and then a window around the place where the key
+/// must lie is read: logs in which many segments hold the same days stay fast.
 class Keys {
  public:
-  static constexpr std::size_t kLoaded = 4;
   explicit Keys(Disk& disk) : disk_(&disk) {}
 
   void add(const Fingerprint& key, Address address);
@@ -50,15 +51,24 @@ class Keys {
   struct Range {
     std::uint64_t ms_min = 0, ms_max = 0;
   };
-  using Table = std::vector<std::pair<Fingerprint, std::uint32_t>>;  // sorted; offsets in the segment
-  Result<const Table*> table(std::uint32_t segment);
-  const Table& load(std::uint32_t segment, Table table);
+  using Entry = std::pair<Fingerprint, std::uint32_t>;  ///< offset in the segment
+  using Table = std::vector<Entry>;                     // sorted
+  /// The keys of a sealed segment: in its file, or here if there was no room for that.
+  struct Listed {
+    std::unique_ptr<File> file;
+    std::uint64_t count = 0;
+    Table held;
+  };
+  Result<Listed*> listed(std::uint32_t segment);
+  static Result<Table> entries(Listed& listed, std::uint64_t begin, std::uint64_t count);
+  static Result<void> places_in(Listed& listed, const Fingerprint& key, std::uint32_t segment,
+                                std::vector<Address>& places);
   Result<void> write(std::uint32_t segment, const Table& table);
 
   Disk* disk_;
   std::unordered_map<Fingerprint, std::vector<Address>, Hash> open_;  // looked up only; of the growing segment
   std::map<std::uint32_t, Range> sealed_;
-  std::map<std::uint32_t, Table> loaded_;
+  std::map<std::uint32_t, Listed> listed_;
 };
 
 }  // namespace ace::spine

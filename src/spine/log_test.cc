@@ -99,6 +99,35 @@ TEST(Log, finds_an_event_again_in_a_sealed_segment_even_without_its_list_of_keys
   }
 }
 
+TEST(Log, finds_each_of_many_keys_in_a_list_and_none_that_is_not_there) {
+  for_each_seed(30, [](Rng& rng) {
+    MemoryDisk disk;
+    Keys keys(disk);
+    std::vector<event::Key> there;
+    const std::uint64_t count = rng.below(6000);
+    const bool alike = rng.chance(0.3);  // all of one id: still told apart
+    for (std::uint64_t i = 0; i < count; ++i) {
+      event::Key key;
+      key.id = {alike ? 7 : rng.next(), alike ? 7 : rng.next()};
+      key.ordinal = static_cast<std::uint32_t>(i);
+      there.push_back(key);
+      keys.add(fingerprint_of(key), {3, static_cast<std::uint32_t>(512 + 8 * i)});
+      if (rng.chance(0.01)) keys.add(fingerprint_of(key), {3, static_cast<std::uint32_t>(512 + 8 * i + 4)});
+    }
+    ASSERT_TRUE(keys.seal(3, 0, ~std::uint64_t{0}));
+    std::uint32_t missing = 0;
+    for (std::uint64_t i = 0; i < count; i += 1 + rng.below(20)) {
+      const auto places = keys.find(fingerprint_of(there[i]), 1, missing);
+      ASSERT_TRUE(places && !places->empty()) << i << " of " << count;
+      EXPECT_EQ(places->front(), (Address{3, static_cast<std::uint32_t>(512 + 8 * i)}));
+    }
+    for (std::uint32_t i = 0; i < 50; ++i) {
+      const event::Key other{1, {rng.next(), rng.next()}, event::Kind::gap, i};
+      EXPECT_TRUE(keys.find(fingerprint_of(other), 1, missing)->empty());
+    }
+  });
+}
+
 TEST(Log, is_never_taken_for_an_empty_one) {
   const struct {
     const char* why;
@@ -128,6 +157,13 @@ TEST(Log, is_never_taken_for_an_empty_one) {
        [](MemoryDisk& d) {
          std::string& s = d.bytes(segment_name(3));
          s[s.find_last_not_of('\0')] ^= 1;
+       },
+       "what was acknowledged is damaged"},
+      {"a record before the last batch is damaged, and nobody knows any more how much was acknowledged",
+       [](MemoryDisk& d) {
+         d.bytes("acked").assign(kAckedBytes, '\0');
+         std::string& s = d.bytes(segment_name(3));
+         s[kSegmentHead + 60] ^= 1;
        },
        "what was acknowledged is damaged"},
       {"the last segment is one of another log",

@@ -69,12 +69,17 @@ Result<void> LogTree::agrees(const Checkpoint& checkpoint) {
 
 Result<std::string> prove_inclusion(LogTree& tree, std::uint64_t index, std::string_view record,
                                     const std::string& note) {
+  Sha256 sha;
   const Result<Checkpoint> checkpoint = unverified_checkpoint(note);
   if (!checkpoint) return Error(checkpoint.error());
   if (Result<void> agreed = tree.agrees(*checkpoint); !agreed) return std::move(agreed).error();
   if (index >= checkpoint->size)
     return Error(Errc::bad_input, fmt::format("the checkpoint is over records 0 to {}, and record {} came later",
                                               static_cast<std::int64_t>(checkpoint->size) - 1, index));
+  const Result<Digest> leaf = tree.subtree(index, index + 1);
+  if (!leaf) return Error(leaf.error());
+  if (*leaf != leaf_hash(sha, record))
+    return Error(Errc::check_failed, fmt::format("record {} of the log is another one", index));
   const Result<std::vector<Digest>> proof = inclusion_proof(tree, index, checkpoint->size);
   if (!proof) return Error(proof.error());
   return fmt::format("c2sp.org/tlog-proof@v1\nextra {}\nindex {}\n{}\n{}", to_base64(record), index, lines_of(*proof),
