@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """kill -9 of the real binary under load: every id that it printed as durable is in the log exactly once.
 
-spine_kill_test.py ACE [ROUNDS]
+spine_kill_test.py ACE [ROUNDS [MIB]]    the log is filled to MIB first
 """
 import base64
 import json
@@ -17,12 +17,28 @@ import time
 import spine_events
 
 
+def fill(ace, directory, rng, mib):
+    """Puts that much into the log, in good order."""
+    process = subprocess.Popen([ace, "spine", "append", directory, "--stdin"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    for _ in range(mib << 20 >> 10):  # an event of 1 KiB with what it costs to frame it, or a little less
+        process.stdin.write(base64.b64encode(spine_events.decided(rng, 1_790_000_000_000)) + b"\n")
+        process.stdin.write(base64.b64encode(spine_events.first_token(rng, 1_790_000_000_000)) + b"\n")
+        process.stdin.write(base64.b64encode(spine_events.first_token(rng, 1_790_000_000_000)) + b"\n")
+    process.stdin.close()
+    if process.wait() != 0:
+        sys.exit("the log could not be filled")
+
+
 def main():
     ace, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 4
+    mib = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     rng = random.Random(20261130)
     with tempfile.TemporaryDirectory() as scratch:
         directory = os.path.join(scratch, "log")
         acknowledged, ready_s = set(), []
+        if mib:
+            fill(ace, directory, rng, mib)
+            print(f"filled: {sum(f.stat().st_size for f in os.scandir(directory)) >> 20} MiB")
         for _ in range(rounds):
             started = time.monotonic()
             process = subprocess.Popen([ace, "spine", "append", directory, "--stdin"], stdin=subprocess.PIPE,

@@ -6,6 +6,7 @@ of bad inputs.
 """
 import base64
 import csv
+import decimal
 import io
 import json
 import os
@@ -348,6 +349,10 @@ class Decisions(unittest.TestCase):
         self.assertEqual(answer["decisions"]["requests"], 399)
         self.assertGreaterEqual(answer["decisions"]["derived"], 399)
         self.assertIn("decisions    ", self.ace("verify", "spine").text)
+        # And every dollar: what the rows of the same run say, added up by hand.
+        rows = list(csv.DictReader(io.StringIO(self.world.read("rows.csv").decode())))
+        for column, figure in (("c0_usd", "baseline_usd"), ("c4_usd", "actual_marginal_usd")):
+            self.assertEqual(decimal.Decimal(answer["decisions"][figure]), sum(decimal.Decimal(row[column]) for row in rows))
 
     def test_a_decision_that_an_insider_rewrote_is_found_at_its_record(self):
         key = re.search(r"[0-9a-f]{64}", self.ace("spine", "checkpoint", "spine").err).group()

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "adapters/fleet_files.h"
+#include "cli/derive_aside.h"
 #include "cli/files.h"
 #include "cli/spine.h"
 
@@ -71,13 +72,20 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
   const bool whole = !pruned && pruned.error().code() == Errc::not_found;
   SpineFleets fleets(directory);
   verify::Derivation derivation(fleets);
-  const Result<verify::Finding> found = verify::check_log(
+  std::optional<DeriveAside> aside;
+  if (whole) aside.emplace(derivation);
+  Result<verify::Finding> found = verify::check_log(
       [&] { return log->disk().list(); }, [&](const std::string& name) { return spine::read_whole(log->disk(), name); },
-      *pins, whole ? [&](std::string_view event) { return derivation.hear(event); } : verify::HearEvent());
-  if (!found) {  // what is not what was recorded is the answer, not bad input
-    const Errc code = found.error().code() == Errc::corrupt ? Errc::check_failed : found.error().code();
-    return Error(code, found.error().what()).with("verifying " + directory);
+      *pins, whole ? std::ref(*aside) : verify::HearEvent());
+  // Every event that was handed over lies before a difference of the bytes.
+  const Result<std::optional<verify::Difference>> derived =
+      whole ? aside->finish() : Result<std::optional<verify::Difference>>(std::optional<verify::Difference>());
+  if (!found || !derived) {  // what is not what was recorded is the answer, not bad input
+    const Error& error = found ? derived.error() : found.error();
+    return Error(error.code() == Errc::corrupt ? Errc::check_failed : error.code(), error.what())
+        .with("verifying " + directory);
   }
+  if (*derived) found->difference = **derived;
   if (found->difference) return refused(*found->difference, directory + ": ", arguments.json, context);
   const verify::Summary& s = found->summary;
   const verify::Derived d = derivation.derived();
@@ -104,6 +112,9 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
                           {"requests", d.requests},
                           {"requests_undecided", d.undecided},
                           {"requests_open", d.open},
+                          {"cells_closed", d.cells},
+                          {"baseline_usd", to_decimal(d.baseline)},
+                          {"actual_marginal_usd", to_decimal(d.actual)},
                           {"events_unknown", d.unknown}};
     if (found->unfinished) out["unfinished"] = to_text(*found->unfinished);
     *context.out << out.dump() << "\n";
@@ -124,6 +135,10 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
         "decisions    {} made again from their records and equal, {} requests ended as decided{}{}\n", d.decisions,
         d.requests - d.undecided, d.open == 0 ? "" : fmt::format(", {} open", d.open),
         d.undecided == 0 ? "" : fmt::format("; {} were not decided by ACE", d.undecided));
+  if (whole)
+    *context.out << fmt::format("dollars      baseline {} USD, actual {} USD, settled again from the records{}\n",
+                                to_decimal(d.baseline), to_decimal(d.actual),
+                                d.cells == 0 ? "" : fmt::format("; {} closed cells are equal", d.cells));
   if (found->unfinished)
     *context.out << "unfinished   " << to_text(*found->unfinished) << "; it was not acknowledged\n";
   return {};

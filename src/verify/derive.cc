@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace ace::verify {
 namespace {
@@ -37,6 +38,19 @@ OfferId cheapest_payg(const Snapshot& fleet, const event::Admitted& admitted, co
 bool kept(const SloClass& slo, const event::Admitted& admitted, const event::Completed& completed) {
   return (!slo.ttft || completed.ttft <= *slo.ttft) && (!slo.tpot || completed.tpot <= *slo.tpot) &&
          (!slo.deadline || completed.at - admitted.at <= *slo.deadline);
+}
+
+/// Are all indices that settling a request looks up within its fleet?
+bool within(const Snapshot& fleet, const event::Admitted& admitted, std::span<const event::Attempted> attempts,
+            const event::Completed& completed) {
+  const Fleet& f = fleet.fleet();
+  const auto in = [](auto index, std::size_t size) { return !index.valid() || index.value < size; };
+  const auto offered = [&](OfferId offer) { return in(offer, fleet.offers().size()); };
+  return in(admitted.requested, f.models.size()) && in(admitted.slo, f.slo_classes.size()) &&
+         in(admitted.compliance, f.compliance.size()) && in(admitted.declared_tenant, f.tenants.size()) &&
+         offered(completed.offer) && std::all_of(attempts.begin(), attempts.end(), [&](const event::Attempted& a) {
+           return offered(a.offer) && offered(a.billed_as);
+         });
 }
 
 }  // namespace
@@ -80,6 +94,8 @@ Derivation::Found Derivation::hear(std::string_view payload) {
     if (const auto found = open_.find(first->id); found != open_.end()) found->second.ttft = first->ttft;
   } else if (const auto* end = std::get_if<event::Completed>(&record.event)) {
     return completed(record, *end);
+  } else if (const auto* cell = std::get_if<event::SettlementClosed>(&record.event)) {
+    return closed(record, *cell);
   } else if (std::holds_alternative<event::FleetChanged>(record.event)) {
     fleets_.hear(record);
   } else if (const auto* own = std::get_if<Lifecycle>(&record.event)) {
@@ -167,12 +183,23 @@ Derivation::Found Derivation::completed(const event::Record& record, const event
   const Open open = std::move(found->second);
   open_.erase(found);
   ++derived_.requests;
-  const auto of = [&] { return " for " + to_string(completed.id); };
+  const Result<const Snapshot*> fleet = fleets_.at(record.snapshot);
+  if (!fleet) return Error(fleet.error());
+  if (!within(**fleet, open.admitted, open.attempts, completed))
+    return differs("indices of snapshot " + std::to_string(record.snapshot), "others for " + to_string(completed.id));
   if (open.decisions == 0) {
     ++derived_.undecided;
-    return nothing();
+  } else if (Found found_wrong = follows(**fleet, open, completed); !found_wrong || *found_wrong) {
+    return found_wrong;
   }
-  const Snapshot& fleet = **fleets_.at(record.snapshot);
+  settle(**fleet, record.snapshot, open, completed);
+  return nothing();
+}
+
+/// What a request came to, from its attempts and its class.
+Derivation::Found Derivation::follows(const Snapshot& fleet, const Open& open,
+                                      const event::Completed& completed) const {
+  const auto of = [&] { return " for " + to_string(completed.id); };
   const bool served = completed.outcome == event::Outcome::served;
   const bool answered = !open.attempts.empty() && open.attempts.back().answered;
   if (served != answered && completed.outcome != event::Outcome::client_abort)
@@ -199,6 +226,43 @@ Derivation::Found Derivation::completed(const event::Record& record, const event
   if (completed.slo_met != kept(f.slo_classes[slo.value], open.admitted, completed))
     return differs(fmt::format("SLO {}{}, by the limits of its class", completed.slo_met ? "missed" : "met", of()),
                    completed.slo_met ? "met" : "missed");
+  return nothing();
+}
+
+void Derivation::settle(const Snapshot& fleet, std::uint64_t snapshot, const Open& open,
+                        const event::Completed& completed) {
+  // A log that was brought in may not say where a request ran, and then nobody can say what it cost.
+  if (!open.admitted.requested.valid() || std::any_of(open.attempts.begin(), open.attempts.end(),
+                                                      [](const event::Attempted& a) { return !a.offer.valid(); }))
+    return;
+  const Settler& settler = settlers_.try_emplace(snapshot, fleet).first->second;
+  event::Decided decided;  // only C3 asks where else it might have gone
+  decided.id = completed.id;
+  const Settled settled = settler.settle(open.admitted, decided, open.attempts, completed);
+  Cell& cell = cells_[{hour_of(open.admitted.at), open.admitted.tenant,
+                       fleet.fleet().models[open.admitted.requested.value].name}];
+  ++cell.requests;
+  cell.baseline += settled.chain.c[0];
+  cell.actual += settled.chain.c[4];
+  derived_.baseline += settled.chain.c[0];
+  derived_.actual += settled.chain.c[4];
+}
+
+Derivation::Found Derivation::closed(const event::Record& record, const event::SettlementClosed& closed) {
+  const Result<const Snapshot*> fleet = fleets_.at(record.snapshot);
+  if (!fleet) return Error(fleet.error());
+  const Fleet& f = (*fleet)->fleet();
+  if (closed.model.value >= f.models.size())
+    return differs("a model of its snapshot", std::to_string(closed.model.value));
+  const Cell cell = cells_[{closed.hour, closed.tenant, f.models[closed.model.value].name}];
+  const auto text = [](std::int64_t requests, Usd baseline, Usd actual) {
+    return fmt::format("{} requests, baseline {} USD, actual {} USD", requests, to_decimal(baseline),
+                       to_decimal(actual));
+  };
+  if (cell.requests != closed.requests || cell.baseline != closed.baseline || cell.actual != closed.actual)
+    return differs("a cell of " + text(cell.requests, cell.baseline, cell.actual),
+                   text(closed.requests, closed.baseline, closed.actual));
+  ++derived_.cells;
   return nothing();
 }
 

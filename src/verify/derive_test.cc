@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "core/testing.h"
 #include "replay/recorded_testing.h"
 
@@ -232,6 +234,52 @@ TEST(Derivation, of_what_a_process_says_after_it_started_begins_with_the_priors_
     }
   }
   EXPECT_EQ(derivation.derived().requests, 400U);
+}
+
+TEST(Derivation, holds_closed_cells_against_the_requests_in_them) {
+  const Recorded run(200);
+  const auto with_closed = [&](Usd actual_off, std::int64_t requests_off) {
+    OneFleet fleets(run.snapshot);
+    Derivation derivation(fleets);
+    const Settler settler(run.snapshot);
+    std::map<std::pair<std::int64_t, std::pair<std::uint32_t, std::uint32_t>>, event::SettlementClosed> cells;
+    std::map<RequestId, std::pair<event::Admitted, std::vector<event::Attempted>>> open;
+    for (const Record& record : run.records) {
+      ACE_CHECK(!*derivation.hear(*event::encode(record)), "the run of a test does not follow");
+      if (const auto* a = std::get_if<event::Admitted>(&record.event)) open[a->id].first = *a;
+      if (const auto* a = std::get_if<event::Attempted>(&record.event)) open[a->id].second.push_back(*a);
+      const auto* const end = std::get_if<event::Completed>(&record.event);
+      if (end == nullptr) continue;
+      const auto& [admitted, attempts] = open[end->id];
+      const Settled settled = settler.settle(admitted, {}, attempts, *end);
+      event::SettlementClosed& cell = cells[{hour_of(admitted.at), {record.tenant, admitted.requested.value}}];
+      cell.hour = hour_of(admitted.at);
+      cell.tenant = record.tenant;
+      cell.model = admitted.requested;
+      ++cell.requests;
+      cell.baseline += settled.chain.c[0];
+      cell.actual += settled.chain.c[4];
+    }
+    std::size_t wrong = 0;
+    std::uint64_t number = 0;
+    for (auto& [key, cell] : cells) {
+      cell.actual += actual_off;
+      cell.requests += requests_off;
+      Record record;
+      record.id = {7, ++number};
+      record.tenant = cell.tenant;
+      record.snapshot = run.fleet->number;
+      record.event = cell;
+      wrong += *derivation.hear(*event::encode(record)) ? 1U : 0U;
+    }
+    EXPECT_EQ(derivation.derived().cells + wrong, cells.size());
+    return std::pair(wrong, cells.size());
+  };
+  const auto [right, all] = with_closed(Usd{}, 0);
+  EXPECT_EQ(right, 0U);
+  EXPECT_GE(all, 6U);
+  EXPECT_EQ(with_closed(Usd{1}, 0).first, all) << "a nano-dollar";
+  EXPECT_EQ(with_closed(Usd{}, -1).first, all) << "a request less";
 }
 
 TEST(Derivation, passes_over_what_a_newer_version_wrote_and_counts_it) {

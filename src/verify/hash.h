@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,19 +16,10 @@ inline std::string_view view(const Hash& hash) { return {reinterpret_cast<const 
 /// @param bytes 32 of them
 Hash hash_from(std::string_view bytes);
 
-/// SHA-256, with OpenSSL's context kept between digests. One per thread.
-class Hasher {
- public:
-  Hasher();
-  ~Hasher();
-  Hasher(const Hasher&) = delete;
-  Hasher& operator=(const Hasher&) = delete;
+/// SHA-256.
+struct Hasher {
   /// Of the parts, one after the other.
-  Hash operator()(std::initializer_list<std::string_view> parts);
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
+  Hash operator()(std::initializer_list<std::string_view> parts) const;
 };
 
 /// CRC-32C (Castagnoli) as in RFC 3720.

@@ -24,6 +24,7 @@ class SegmentCheck {
                const HearEvent& hear, Standing& standing, std::vector<Expected>& waiting)
       : hasher_(hasher),
         number_(number),
+        name_(segment_name(number)),
         bytes_(bytes),
         key_(key),
         hear_(hear),
@@ -46,7 +47,7 @@ class SegmentCheck {
 
  private:
   bool differs(std::uint64_t offset, std::string expected, std::string got) {
-    finding_.difference = Difference{segment_name(number_), offset, std::move(expected), std::move(got)};
+    finding_.difference = Difference{name_, offset, std::move(expected), std::move(got)};
     return false;
   }
   bool torn(std::uint64_t offset, std::string expected, std::string got) {
@@ -144,7 +145,7 @@ class SegmentCheck {
   }
 
   bool heard() {
-    Result<std::optional<Mismatch>> mismatch = hear_(payload_);
+    Result<std::optional<Mismatch>> mismatch = hear_({name_, at_, payload_});
     if (!mismatch) {
       finding_.error = std::move(mismatch).error();
       return false;
@@ -203,6 +204,7 @@ class SegmentCheck {
 
   Hasher& hasher_;
   std::uint32_t number_;
+  std::string name_;
   std::string_view bytes_;
   const std::optional<PublicKey>& key_;
   const HearEvent& hear_;

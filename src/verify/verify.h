@@ -47,9 +47,14 @@ struct Finding {
   std::optional<Difference> unfinished;
 };
 
-/// Told the payload of every event, once its record is found sound; says what of it is not as it must be. An error ends
-/// the check.
-using HearEvent = std::function<Result<std::optional<Mismatch>>(std::string_view payload)>;
+/// An event whose record was found sound. What it points to lasts for the call.
+struct Entry {
+  const std::string& file;
+  std::uint64_t offset = 0;
+  std::string_view payload;
+};
+/// Told every event, in order; says what of it is not as it must be. An error ends the check.
+using HearEvent = std::function<Result<std::optional<Mismatch>>(const Entry& entry)>;
 
 /// The bytes of one file. @return not_found if it is not there; any other error ends the check
 using ReadFile = std::function<Result<std::string>(const std::string& name)>;

@@ -60,7 +60,7 @@ void check(benchmark::State& state, bool decisions) {
     Derivation derivation(fleets);
     const Result<Finding> found = check_log(
         [&] { return log.disk.list(); }, [&](const std::string& name) { return spine::read_whole(log.disk, name); },
-        pins, decisions ? [&](std::string_view event) { return derivation.hear(event); } : HearEvent());
+        pins, decisions ? [&](const Entry& event) { return derivation.hear(event.payload); } : HearEvent());
     if (!found || found->difference) return state.SkipWithError("it does not verify");
     benchmark::DoNotOptimize(found->summary.root);
     if (decisions) state.counters["decisions"] = static_cast<double>(derivation.derived().decisions);
