@@ -24,7 +24,7 @@ struct LedgerOfSpine {
 struct LedgerOptions {
   bool use_view = true;                           ///< go on from what lies beside the log, if it fits
   bool save_view = true;                          ///< and leave it there again
-  std::optional<std::vector<Budget>> budgets;     ///< instead of the fleets' own; then there is no view
+  std::vector<Budget> budgets;                    ///< to count; then there is no view
   std::function<void(const JournalEntry&)> each;  ///< every entry of what is folded now
   std::function<void(std::uint64_t)> progress;    ///< records read so far, now and then
 };
