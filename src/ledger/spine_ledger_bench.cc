@@ -75,7 +75,7 @@ void DecodeBytes(benchmark::State& state) {
   std::uint64_t sum = 0;
   for (auto _ : state)
     for (const std::string& bytes : s.bytes) sum += event::decode(bytes)->id.low;
-  state.SetLabel("ids " + std::to_string(sum / state.iterations()));
+  state.SetLabel("ids " + std::to_string(sum / static_cast<std::uint64_t>(state.iterations())));
   state.counters["events/s"] =
       benchmark::Counter(static_cast<double>(s.bytes.size()), benchmark::Counter::kIsIterationInvariantRate);
 }
