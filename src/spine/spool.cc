@@ -35,7 +35,14 @@ Spool::Spool(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {
 
 Result<std::unique_ptr<Spool>> Spool::open(Disk& disk, const std::string& name, std::uint64_t bytes) {
   ACE_CHECK(bytes % 8 == 0 && bytes >= 1024, "the ring of a spool");
-  Result<std::unique_ptr<Mapping>> mapping = map_whole(disk, name, kHead + bytes);
+  std::uint64_t size = kHead + bytes;
+  if (const Result<std::unique_ptr<File>> there = disk.open(name, false)) {
+    // One that is there keeps its size: what it holds lies by that.
+    const Result<std::uint64_t> was = (*there)->size();
+    if (!was) return Error(was.error());
+    if (*was >= kHead + 1024 && *was % 8 == 0) size = *was;
+  }
+  Result<std::unique_ptr<Mapping>> mapping = map_whole(disk, name, size);
   if (!mapping) return std::move(mapping).error();
   char* const head = (*mapping)->bytes().data();
   const std::string_view page(head, kHead);

@@ -17,7 +17,8 @@ class Spool {
   /// Head page and ring; nothing is ever allocated after opening.
   static constexpr std::uint64_t kHead = 4096;
   /// Opens or makes the file. What the last owner left in it can be read with peek().
-  /// @param bytes of the ring, a multiple of 8 @return corrupt if the file is no spool
+  /// @param bytes of the ring, a multiple of 8; one that is there keeps its size @return corrupt if the file is no
+  /// spool
   static Result<std::unique_ptr<Spool>> open(Disk& disk, const std::string& name, std::uint64_t bytes);
 
   /// For the worker. @return the position after the entry, or 0 if there is no room (the writer is behind)
