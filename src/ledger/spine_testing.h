@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/check.h"
 #include "ledger/ledger_testing.h"
 #include "ledger/spine_ledger.h"
 
@@ -134,14 +135,14 @@ inline SpineLedger folded(const Fleets& fleets, const std::vector<event::Record>
   SpineLedger ledger(fleets.options());
   for (std::size_t i = 0; i < log.size(); ++i) {
     const Result<void> added = ledger.add(i, log[i]);
-    if (!added) ADD_FAILURE() << added.error().what();
+    ACE_CHECK(added.has_value(), "a made log folds");
   }
   return ledger;
 }
 inline FoldedBooks closed(const SpineLedger& ledger, Grade grade = Grade::modelled) {
   Result<FoldedBooks> books = ledger.close(grade, {});
-  if (!books) ADD_FAILURE() << books.error().what();
-  return books ? *std::move(books) : FoldedBooks{};
+  ACE_CHECK(books.has_value(), "a made log closes");
+  return *std::move(books);
 }
 
 }  // namespace ace::ledger_testing
