@@ -653,6 +653,11 @@ class FromSpine(Case):
         total = json.loads(self.run_ace("analyze", "--spine", "spine-seen", *FAST, "--json").out)["realised"]["total"]["realised"]
         self.assertEqual((total["served"], total["marginal_usd"]), (49, "0.08085"))
         self.assertAlmostEqual(total["ttft_s_p50"], 0.4)
+        self.assertEqual(total["slo_share"], 1.0)
+        HERE.write("untimed.csv", b"at,model,tenant,prompt,output\n2026-01-05T00:00:01Z,large,shop,10,2\n")
+        self.run_ace("ingest", "untimed.csv", "--fleet", "fleet.yaml", "--spine", "spine-untimed", "--tz", "UTC")
+        total = json.loads(self.run_ace("analyze", "--spine", "spine-untimed", *FAST, "--json").out)["realised"]["total"]["realised"]
+        self.assertIsNone(total["slo_share"], "nobody knows whether a limit was met")
 
     def test_what_is_no_sound_spine_is_refused(self):
         self.refused("analyze", "--spine", "spine-played", "trace.csv", says=["not both"])

@@ -12,10 +12,11 @@ Json seconds(const Histogram& micros, double quantile) {
 }
 
 Json of(const Experience& e) {
+  const bool timed = e.ttft_us.count() > 0 || e.tpot_us.count() > 0;  // else nobody knows whether a limit was met
   return {{"requests", e.requests},
           {"served", e.served},
           {"cache_hits", e.cache_hits},
-          {"slo_share", share(e.slo_met, e.served)},
+          {"slo_share", timed ? share(e.slo_met, e.served) : Json()},
           {"spilled_share", share(e.spilled, e.served)},
           {"marginal_usd", usd(e.cost)},
           {"unpriced", e.unpriced},
