@@ -531,8 +531,8 @@ class LedgerOfASpine(Case):
         self.assertEqual(sum(decimal.Decimal(row["spent_usd"]) for row in tried["budgets"]),
                          decimal.Decimal(live["headline"]["actual_marginal_usd"]))
         HERE.write("wrong.yaml", world.FLEET + "budgets: {a: {window: week, limit: \"0 USD\"}, b: {tenant: nobody}}\n")
-        for command in (("ledger", "budget", "ledger-budget", "--fleet", "wrong.yaml"), ("fleet", "check", "wrong.yaml")):
-            self.refused(*command, says=["week", "above zero", "there is no tenant \"nobody\"", "window: month"])
+        for command, code in ((("ledger", "budget", "ledger-budget", "--fleet", "wrong.yaml"), 2), (("fleet", "check", "wrong.yaml"), 1)):
+            self.refused(*command, code=code, says=["week", "above zero", "there is no tenant \"nobody\"", "window: month"])
 
     def test_an_empty_log_is_an_empty_report_and_a_directory_without_one_is_refused(self):
         self.run_ace("spine", "append", "ledger-empty", "--stdin", stdin=b"")
