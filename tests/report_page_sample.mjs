@@ -209,7 +209,12 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
     destinations: DESTINATIONS.map(([destination, tier, provider, region], d) => ({
       destination, tier, provider, region, used_share: tier === "payg" ? null : 0.42 + 0.4 * next(), requests: total(requests[d]), tokens: total(tokens[d]),
       marginal_usd: usd(sum(cost[d])), fixed_usd: d < 5 ? usd(money(1400 + 300 * d)) : "0.00",
+      model_loads: tier === "owned" ? 3 : 0, model_load_seconds: tier === "owned" ? 211.5 : 0,
     })),
+    latency_curves: [{
+      destination: DESTINATIONS[0][0], model: MODELS[0], basis: "fitted", prior_prefill_tokens_per_s: 31_000, fitted_prefill_tokens_per_s: 27_500,
+      prior_step_ms: 18, fitted_step_ms: 19.5,
+    }],
     slo_classes: [{ slo: "interactive", target_share: 0.99, ttft_ms: 800, tpot_ms: 60, deadline_ms: null }],
     supply_curves: MODELS.flatMap((model, m) => [curve(model, "p50", m ? 18_500 : 54_300), curve(model, "p95", m ? 39_000 : 96_100)]),
     bounds: { dispatch_bound_usd: usd(marginal - marginal / 8n), dispatch_share_of_possible: 0.941, plan_bound_usd: usd(marginal + money(7000)), plan_share_of_possible: 0.874 },

@@ -23,7 +23,7 @@ class PosixDiskTest : public ::testing::Test {
     fs::permissions(path_, fs::perms::owner_all, none);
     fs::remove_all(path_);
   }
-  std::string path_ = ::testing::TempDir() + "ace_posix_disk";
+  std::string path_ = ::testing::TempDir() + "ace_posix_disk_" + std::to_string(::getpid());
 };
 
 TEST_F(PosixDiskTest, does_what_the_port_says) {

@@ -157,7 +157,7 @@ class SpineWriterTest : public ::testing::Test {
     return read ? there : 0;
   }
 
-  std::string path_ = ::testing::TempDir() + "ace_spine_writer";
+  std::string path_ = ::testing::TempDir() + "ace_spine_writer_" + std::to_string(::getpid());
   spine::Signer signer_ = *spine::Signer::from_seed(std::string(32, 'w'));
   spine::StoreOptions options_;
   std::vector<std::pair<event::Key, std::string>> events_;

@@ -89,7 +89,7 @@ void add_explain(CLI::App& app, Context& context) {
   command->get_option("trace")->description(
       "request log: a file (plain, .gz, .zst) or - for standard input; with --spine an id: req_..., act_..., plan_...");
   command->get_option("trace")->type_name("TRACE|ID");
-  command->get_option("--fleet")->required(false);  // a spine holds its own
+  command->get_option("--fleet")->required(false);              // a spine holds its own
   for (const char* const replayed : {"--spine", "--snapshot"})  // here a spine is read, not replayed
     command->remove_option(command->get_option(replayed));
   command->add_option("--spine", arguments->spine, "explain from the records of this spine alone")->type_name("DIR");

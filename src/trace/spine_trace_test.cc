@@ -86,7 +86,8 @@ struct Written {
         EXPECT_EQ(again.rows, read.rows);
       }
       read = again;
-      EXPECT_TRUE((*source)->rewind());
+      const Result<void> rewound = (*source)->rewind();
+      EXPECT_EQ(rewound.has_value(), read.error.empty()) << "what was refused is refused again";
     }
     read.skipped = (*source)->skipped();
     read.notes = (*source)->notes();
