@@ -52,11 +52,12 @@ void place_on_gpus(const Fleet& fleet, const Destination& at, double& bytes_take
     if (!offer.profile) {
       if (const Result<ServerProfile> predicted = roofline(*model.architecture, *gpu, at.tp, at.precision)) {
         offer.profile = *predicted;
-        // Models placed before leave less memory for this one's KV cache; a guest has all of it.
-        const double others = offer.resident ? bytes_taken : 0.0;
-        const double lost = others / std::max(1.0, model.architecture->kv_bytes_per_token);
-        offer.profile->kv_tokens_max =
-            std::max<std::int64_t>(0, offer.profile->kv_tokens_max - static_cast<std::int64_t>(lost));
+        // Models placed before leave less memory for this one's KV cache. Where they leave none, its weights are not
+        // kept beside them: it is a guest, which has all of it.
+        const auto lost =
+            static_cast<std::int64_t>(bytes_taken / std::max(1.0, model.architecture->kv_bytes_per_token));
+        if (lost >= predicted->kv_tokens_max) offer.resident = false;
+        if (offer.resident) offer.profile->kv_tokens_max -= lost;
       }
     }
     if (offer.resident) bytes_taken += weights;

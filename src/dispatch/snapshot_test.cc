@@ -119,5 +119,29 @@ TEST(Snapshot, keeps_resident_what_fits_in_memory_in_order) {
   EXPECT_LT(snapshot[OfferId{1}].profile->kv_tokens_max, snapshot[OfferId{0}].profile->kv_tokens_max);
 }
 
+TEST(Snapshot, makes_a_guest_of_a_model_that_would_have_no_room_for_its_cache) {
+  // In fp8 llama-3.1-8b takes 8 GB and llama-3.3-70b 71 GB: both lie in the 86 GB of one H100, but the 7 GB that are
+  // left are what an engine keeps for itself.
+  Fleet fleet = owned_fleet();
+  fleet.models[0].architecture = *find_architecture("llama-3.1-8b");
+  fleet.models.push_back(fleet.models[0]);
+  fleet.models[1].name = "m1";
+  fleet.models[1].architecture = *find_architecture("llama-3.3-70b");
+  Destination& pool = fleet.destinations[0];
+  pool.accelerator = "h100-80g";
+  pool.precision = Precision::fp8;
+  pool.gpus_per_unit = pool.tp = 1;
+  pool.serving[0].measured.reset();
+  pool.serving.push_back(pool.serving[0]);
+  pool.serving[1].model = ModelId{1};
+  const Snapshot snapshot(fleet);
+  const Offer &home = snapshot[OfferId{0}], &guest = snapshot[OfferId{1}];
+  EXPECT_TRUE(home.resident);
+  EXPECT_FALSE(guest.resident);
+  EXPECT_TRUE(guest.guest()) << "it can be loaded in the place of the other";
+  ASSERT_TRUE(guest.profile);
+  EXPECT_GT(guest.profile->kv_tokens_max, 0);
+}
+
 }  // namespace
 }  // namespace ace
