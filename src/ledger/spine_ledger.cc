@@ -98,6 +98,13 @@ void SpineLedger::State::drop(std::uint32_t slot) {
   free.push_back(slot);
 }
 
+void SpineLedger::State::remember(std::uint32_t slot) {
+  recent.push_back(slot);
+  if (recent.size() <= kRecent) return;
+  drop(recent.front());
+  recent.pop_front();
+}
+
 void SpineLedger::State::commit(JournalEntry::What what, std::uint64_t sequence, Instant at, RequestId id) {
   entry.what = what;
   entry.sequence = sequence;
@@ -130,12 +137,8 @@ Result<void> SpineLedger::State::fact(std::uint64_t sequence, const event::Recor
   if (was == FoldedRequest::State::open) {
     if (std::holds_alternative<event::Admitted>(record.event)) admit(request, sequence);
     if (!request.admitted || !request.completed) return {};
-    post(request, sequence, at);
-    recent.push_back(slot);
-    if (recent.size() > kRecent) {
-      drop(recent.front());
-      recent.pop_front();
-    }
+    end(request, FoldedRequest::State::booked, sequence, at);
+    remember(slot);
     return {};
   }
   // Booked before: minus what was booked stands in the entry already.
@@ -152,13 +155,7 @@ Result<void> SpineLedger::State::fact(std::uint64_t sequence, const event::Recor
     admitted_under.facts.corrected_closed_cost += request.booked_cost - before;
   }
   commit(JournalEntry::What::correct, sequence, at, id);
-  if (ended) {
-    recent.push_back(slot);
-    if (recent.size() > kRecent) {
-      drop(recent.front());
-      recent.pop_front();
-    }
-  }
+  if (ended) remember(slot);
   return {};
 }
 
@@ -174,7 +171,7 @@ std::vector<std::uint32_t> SpineLedger::State::in_order(const std::function<bool
 void SpineLedger::State::writer_opened(std::uint64_t sequence, Instant at) {
   const std::vector<std::uint32_t> lost =
       in_order([](const FoldedRequest& r) { return r.live && r.admitted && r.state == FoldedRequest::State::open; });
-  for (const std::uint32_t slot : lost) estimate(pool[slot], sequence, at);
+  for (const std::uint32_t slot : lost) end(pool[slot], FoldedRequest::State::estimated, sequence, at);
 }
 
 void SpineLedger::State::gap(std::uint64_t sequence, const event::Gap& gap) {

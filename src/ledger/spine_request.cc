@@ -223,23 +223,17 @@ void SpineLedger::State::book(FoldedRequest& request, int sign) {
     entry.add({Account::Kind::look_ups, 0}, signed_amount(-rest));
 }
 
-void SpineLedger::State::post(FoldedRequest& request, std::uint64_t sequence, Instant at) {
-  request.state = FoldedRequest::State::booked;
+void SpineLedger::State::end(FoldedRequest& request, FoldedRequest::State how, std::uint64_t sequence, Instant at) {
+  request.state = how;
   entry.add({Account::Kind::held, request.a.tenant}, -request.ticket.held);
   entry.add({Account::Kind::reserve, 0}, request.ticket.held);
   book(request, 1);
   budgets.post(request.ticket, request.booked_cost, at);
-  commit(request.booked_cost == Usd{} ? JournalEntry::What::release : JournalEntry::What::post, sequence, at,
-         request.id);
-}
-
-void SpineLedger::State::estimate(FoldedRequest& request, std::uint64_t sequence, Instant at) {
-  request.state = FoldedRequest::State::estimated;
-  entry.add({Account::Kind::held, request.a.tenant}, -request.ticket.held);
-  entry.add({Account::Kind::reserve, 0}, request.ticket.held);
-  book(request, 1);
-  budgets.post(request.ticket, request.booked_cost, at);
-  commit(JournalEntry::What::estimate, sequence, at, request.id);
+  using What = JournalEntry::What;
+  const What what = how == FoldedRequest::State::estimated ? What::estimate
+                    : request.booked_cost == Usd{}         ? What::release
+                                                           : What::post;
+  commit(what, sequence, at, request.id);
 }
 
 }  // namespace ace

@@ -86,6 +86,8 @@ struct SpineLedger::State {
   Result<std::uint32_t> era_of(const event::Record& record);
   std::uint32_t slot_of(RequestId id, std::uint64_t sequence);
   void drop(std::uint32_t slot);
+  /// Keeps a request that ended, and lets the oldest of those go.
+  void remember(std::uint32_t slot);
   /// Slots of those requests, by their first fact.
   [[nodiscard]] std::vector<std::uint32_t> in_order(const std::function<bool(const FoldedRequest&)>& which) const;
 
@@ -104,8 +106,8 @@ struct SpineLedger::State {
   [[nodiscard]] Settled settle(const FoldedRequest& request) const;
   /// Books a request, or takes it back, and writes the legs of it into the entry.
   void book(FoldedRequest& request, int sign);
-  void post(FoldedRequest& request, std::uint64_t sequence, Instant at);
-  void estimate(FoldedRequest& request, std::uint64_t sequence, Instant at);
+  /// The hold goes, what it cost is booked. @param how estimated or booked
+  void end(FoldedRequest& request, FoldedRequest::State how, std::uint64_t sequence, Instant at);
   void commit(JournalEntry::What what, std::uint64_t sequence, Instant at, RequestId id);
   [[nodiscard]] const std::vector<std::uint32_t>& budgets_for(const FoldedRequest& request);
 };
