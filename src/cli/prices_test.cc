@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/cli.h"
+#include "cli/command_testing.h"
 #include "cli/prices_text.h"
 
 namespace ace::cli {
@@ -31,21 +31,11 @@ class PricesCommand : public ::testing::Test {
   }
   /// Runs "prices" with these arguments. @return the exit code; texts in out_ and err_
   int run(std::vector<std::string> arguments) {
-    out_.str("");
-    err_.str("");
-    Context context;
-    context.out = &out_;
-    context.err = &err_;
-    CLI::App app;
-    add_prices(app, context);
     arguments.insert(arguments.begin(), "prices");
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 takes them
-    try {
-      app.parse(reversed);
-    } catch (const CLI::ParseError& error) {
-      return app.exit(error, out_, err_) == 0 ? 0 : 2;
-    }
-    return context.exit_code;
+    const CommandRun ran = run_command(add_prices, arguments);
+    out_.str(ran.out);
+    err_.str(ran.err);
+    return ran.code;
   }
   std::ostringstream out_, err_;
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "adapters/posix_disk.h"
+#include "cli/command_testing.h"
 #include "core/rng.h"
 #include "spine/record_testing.h"
 #include "verify/verify.h"
@@ -45,21 +46,11 @@ class VerifyLog : public ::testing::Test {
     std::filesystem::remove(note_);
   }
   int run(std::vector<std::string> arguments) {
-    out_.str("");
-    err_.str("");
-    Context context;
-    context.out = &out_;
-    context.err = &err_;
-    CLI::App app;
-    add_verify(app, context);
     arguments.insert(arguments.begin(), "verify");
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 takes them
-    try {
-      app.parse(reversed);
-    } catch (const CLI::ParseError& error) {
-      return app.exit(error, out_, err_) == 0 ? 0 : 2;
-    }
-    return context.exit_code;
+    const CommandRun ran = run_command(add_verify, arguments);
+    out_.str(ran.out);
+    err_.str(ran.err);
+    return ran.code;
   }
 
   std::string directory_ = ::testing::TempDir() + "ace_verify_log_" + std::to_string(::getpid()),

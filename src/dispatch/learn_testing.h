@@ -63,6 +63,30 @@ inline Serving& serve(Destination& d, std::uint32_t model) {
   return serving;
 }
 
+/// A pool of `units` nodes at $18/h, each with one H100 (80 GiB), for two models that do not fit it together: m0 has
+/// 60 GB of weights and is at home, m1 has 40 GB. At 2 GB/s that is 30 s and 20 s. Class batch has a deadline of an
+/// hour.
+inline void add_swapping_pool(Fleet& fleet, std::int64_t units) {
+  Architecture shape;
+  shape.kv_bytes_per_token = 100'000.0;
+  shape.layers = 40.0;
+  shape.hidden = 5'000.0;
+  shape.parameters = shape.parameters_active = 30e9;
+  fleet.models[0].architecture = shape;
+  shape.parameters = shape.parameters_active = 20e9;
+  fleet.models[1].architecture = shape;
+  SloClass& batch = fleet.slo_classes.emplace_back();
+  batch.name = "batch";
+  batch.deadline = kHour;
+  Destination& d = add(fleet, "pool", Tier::owned);
+  d.accelerator = "h100-80g";
+  d.gpus_per_unit = 1;
+  d.units.units = units;
+  d.amortization_hourly = Usd{18'000'000'000};
+  serve(d, 0);
+  serve(d, 1);
+}
+
 /// A pool of `units` one-replica nodes that holds these models together.
 inline Destination& add_pool(Fleet& fleet, const std::string& name, const ServerProfile& profile,
                              std::vector<std::uint32_t> served = {0}, std::int64_t units = 1) {

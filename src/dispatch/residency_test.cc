@@ -10,28 +10,11 @@ namespace {
 
 using learn::at;
 
-/// A pool of two nodes at $18/h each with one H100 (80 GiB): m0 has 60 GB of weights and is at home, m1 has 40 GB and
-/// does not fit beside it. At 2 GB/s that is 30 s and 20 s. Class chat has a TTFT of 2 s, class batch a deadline.
+/// Two nodes of the pool that swaps; class chat has a TTFT of 2 s.
 std::unique_ptr<Fleet> swapping_fleet() {
   auto fleet = learn::models(2);
-  Architecture shape;
-  shape.kv_bytes_per_token = 100'000.0;
-  shape.layers = 40.0;
-  shape.hidden = 5'000.0;
-  shape.parameters = shape.parameters_active = 30e9;
-  fleet->models[0].architecture = shape;
-  shape.parameters = shape.parameters_active = 20e9;
-  fleet->models[1].architecture = shape;
   fleet->slo_classes[0].ttft = 2 * kSecond;
-  fleet->slo_classes.emplace_back().name = "batch";
-  fleet->slo_classes[1].deadline = kHour;
-  Destination& d = learn::add(*fleet, "pool", Tier::owned);
-  d.accelerator = "h100-80g";
-  d.gpus_per_unit = 1;
-  d.units.units = 2;
-  d.amortization_hourly = Usd{18'000'000'000};
-  learn::serve(d, 0);
-  learn::serve(d, 1);
+  learn::add_swapping_pool(*fleet, 2);
   return fleet;
 }
 

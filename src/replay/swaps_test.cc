@@ -10,30 +10,14 @@ namespace {
 
 using learn::at;
 
-/// One node at $18/h with one H100: m0 (60 GB, 30 s to load) is at home, m1 (40 GB, 20 s) does not fit beside it. An
-/// API sells both at $10 per million output tokens. Class chat has a TTFT of 5 s, class batch a deadline of an hour.
+/// One node of the pool that swaps. An API sells both models at $10 per million output tokens. Class chat has a TTFT of
+/// 5 s.
 std::unique_ptr<Fleet> fleet() {
   auto fleet = learn::models(2);
-  Architecture shape;
-  shape.kv_bytes_per_token = 100'000.0;
-  shape.layers = 40.0;
-  shape.hidden = 5'000.0;
-  shape.parameters = shape.parameters_active = 30e9;
-  fleet->models[0].architecture = shape;
-  shape.parameters = shape.parameters_active = 20e9;
-  fleet->models[1].architecture = shape;
   fleet->slo_classes[0].ttft = 5 * kSecond;
-  fleet->slo_classes.emplace_back().name = "batch";
-  fleet->slo_classes[1].deadline = kHour;
   learn::add_api(*fleet, "api-0", 10'000'000'000, 0);
   learn::add_api(*fleet, "api-1", 10'000'000'000, 1);
-  Destination& d = learn::add(*fleet, "pool", Tier::owned);
-  d.accelerator = "h100-80g";
-  d.gpus_per_unit = 1;
-  d.units.units = 1;
-  d.amortization_hourly = Usd{18'000'000'000};
-  learn::serve(d, 0);
-  learn::serve(d, 1);
+  learn::add_swapping_pool(*fleet, 1);
   return fleet;
 }
 
