@@ -46,10 +46,10 @@ Result<void> read_how(const std::string& report, Arguments& arguments) {
 }
 
 Result<void> run_verify(Arguments& arguments, Context& context) {
-  if (arguments.replay.trace.empty() || arguments.replay.fleet.empty())
-    return Error(Errc::bad_input, "a report is verified against what it was made from: give --trace and --fleet");
   Result<std::string> expected = read_file(arguments.report);
   if (!expected) return std::move(expected).error().with("loading the report");
+  if (arguments.replay.trace.empty() || arguments.replay.fleet.empty())
+    return Error(Errc::bad_input, "a report is verified against what it was made from: give --trace and --fleet");
   if (Result<void> read = read_how(*expected, arguments); !read) return read;
   Result<std::unique_ptr<Prepared>> prepared = prepare(arguments.replay, context);
   if (!prepared) return std::move(prepared).error();
@@ -88,7 +88,7 @@ void add_verify(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("verify",
                          "Recompute a report from its trace and fleet; it must come out equal, field by "
-                         "field. Or check the bytes of a spine: chain, tree, checkpoints. Or a proof about one");
+                         "field. Or a spine: its bytes, every decision, every dollar. Or a proof about one");
   auto arguments = std::make_shared<Arguments>();
   command
       ->add_option("report", arguments->report,

@@ -88,6 +88,8 @@ TEST_F(VerifyLog, refuses_another_key_and_asks_for_what_is_missing) {
   EXPECT_EQ(run({directory_, "--key", "beef"}), 2);
   EXPECT_EQ(run({directory_, "--checkpoint", note_}), 2);
   EXPECT_NE(err_.str().find("--key"), std::string::npos) << err_.str();
+  EXPECT_NE(run({directory_ + "/none"}), 0);
+  EXPECT_NE(err_.str().find("No such file"), std::string::npos) << err_.str();
   EXPECT_EQ(run({note_}), 2) << "a report needs its trace and fleet";
   EXPECT_NE(err_.str().find("--trace"), std::string::npos) << err_.str();
 }
