@@ -124,6 +124,15 @@ TEST(Budget, begins_anew_with_its_window_and_posts_where_the_request_was_admitte
   }
 }
 
+TEST(Budget, opens_no_window_again_when_the_clock_goes_back) {
+  BudgetBook book({budget("hourly", Usd{100}, Budget::Window::hour)});
+  const std::vector<std::uint32_t> it = {0};
+  const Instant hour = instant(0) + kHour;
+  ASSERT_TRUE(admitted(book.reserve(it, Usd{100}, hour)));
+  EXPECT_FALSE(admitted(book.reserve(it, Usd{100}, hour - kSecond))) << "the hour before had room, but it is over";
+  EXPECT_TRUE(admitted(book.reserve(it, Usd{100}, hour + kHour)));
+}
+
 TEST(Budget, a_soft_one_admits_and_tells_when_it_was_crossed) {
   BudgetBook book({budget("soft", Usd{100}, Budget::Window::total, false)});
   const std::vector<std::uint32_t> which = {0};

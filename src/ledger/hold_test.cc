@@ -37,6 +37,37 @@ TEST(Holds, are_at_least_what_any_answer_within_the_request_can_cost) {
   });
 }
 
+// At api (dearest of all for `large`): 2,000 prompt tokens at 10 written to a cache at 12.5, or as an image at 20;
+// above 4,000 tokens every price is twice that. 100 output tokens at 40.
+TEST(Holds, are_those_of_the_dearest_way_in_and_of_the_context_tier) {
+  Fleet fleet = small_fleet();
+  PriceRow& api = fleet.prices.rows[1];
+  api.tiers.push_back(api.tiers.front());
+  api.tiers[1].above = Tokens{4'000};
+  constexpr std::int64_t usd = 1'000'000'000;
+  for (std::size_t t = 0; t < 2; ++t)
+    for (Rates& rates : api.tiers[t].by_service) {
+      const std::int64_t times = t == 0 ? 1 : 2;
+      rates.set(Unit::cache_write, {times * usd * 125 / 10});
+      rates.set(Unit::output, {times * usd * 40});
+      rates.set(Unit::reasoning, {times * usd * 40});
+      rates.set(Unit::image_input, {times * usd * 20});
+    }
+  const World w(fleet);
+  const Holds holds(w.snapshot);
+  event::Admitted request;
+  request.requested = kLarge;
+  request.max_output = Tokens{100};
+  request.prompt = Tokens{2'000};
+  EXPECT_EQ(holds.worst_case(request).amount, micro(2'000 * 125 / 10 + 100 * 40));
+  request.needs |= kImage;
+  EXPECT_EQ(holds.worst_case(request).amount, micro(2'000 * 20 + 100 * 40));
+  request.prompt = Tokens{4'001};
+  EXPECT_EQ(holds.worst_case(request).amount, micro(2 * (4'001 * 20 + 100 * 40)));
+  request.prompt = Tokens{4'000};
+  EXPECT_EQ(holds.worst_case(request).amount, micro(4'000 * 20 + 100 * 40)) << "above, not at";
+}
+
 TEST(Holds, hold_nothing_where_nobody_may_serve) {
   Fleet fleet = small_fleet();
   fleet.compliance[1].providers = {"nobody at all"};

@@ -220,6 +220,7 @@ TEST(SpineLedger, a_reload_that_only_adds_and_reorders_changes_no_total) {
       std::vector<event::Record> facts = records_of(moved, 2);
       // A request may have been admitted just before the reload; what it was admitted under is what it is priced by.
       if (rng.chance(0.3)) facts[0] = records_of(e, 1)[0];
+      if (rng.chance(0.3)) std::rotate(facts.begin(), facts.begin() + 1, facts.end());  // and heard of last
       append(two, facts);
     }
     const FoldedBooks a = closed(folded(fleets, one)), b = closed(folded(fleets, two));
@@ -275,6 +276,58 @@ TEST(SpineLedger, allows_no_saving_of_what_was_decided_inside_a_gap) {
   }
 }
 
+TEST(SpineLedger, allows_no_saving_of_a_cache_that_guesses_until_its_audits_prove_it) {
+  const World w;
+  for (const auto kind : {event::CacheHit::Kind::exact, event::CacheHit::Kind::semantic}) {
+    Fleets fleets;
+    Events e(w, kApi);
+    e.hit(micro(5));
+    e.admitted.id = {5, 5};
+    std::vector<event::Record> log = {fleets.changed(w, 1)};
+    append(log, records_of(e, 1));
+    log.insert(log.end() - 1, record_of({5, 5}, 1, event::CacheHit{kind, {5, 5}, e.admitted.at, {4, 4}, micro(5)}));
+    const Statement s = closed(folded(fleets, log)).statement;
+    const bool exact = kind == event::CacheHit::Kind::exact;
+    EXPECT_GT(s.claimed.sum(), Usd{});
+    EXPECT_EQ(s.counted.sum(), exact ? s.claimed.sum() : Usd{});
+    EXPECT_EQ(s.requests_by_reason[static_cast<std::size_t>(Reason::insufficient_evidence)], exact ? 0U : 1U);
+  }
+}
+
+TEST(SpineLedger, believes_the_latest_of_several_ends_whichever_comes_first) {
+  const World w;
+  Events e(w, kAlt);
+  e.admitted.id = {5, 5};
+  event::Completed longer = e.completed;
+  longer.id = {5, 5};
+  longer.usage = text(1000, 0, 200);
+  for (const bool latest_first : {true, false}) {
+    Fleets fleets;
+    std::vector<event::Record> log = {fleets.changed(w, 1)};
+    append(log, records_of(e, 1));
+    log.insert(latest_first ? log.end() - 1 : log.end(), record_of({5, 5}, 1, longer, 1));
+    EXPECT_EQ(closed(folded(fleets, log)).statement.output, 200) << latest_first;
+  }
+}
+
+TEST(SpineLedger, judges_a_class_by_the_strictest_target_it_ever_had) {
+  Fleet lax = small_fleet();
+  lax.slo_classes[kChat.value].target = 0.1;
+  const World strict, later(lax);
+  Fleets fleets;
+  std::vector<event::Record> log = {fleets.changed(strict, 1), fleets.changed(later, 2)};
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    Events e(i < 5 ? strict : later, kGpu);
+    e.admitted.id = {5, i};
+    e.completed.slo_met = i % 2 == 0;
+    append(log, records_of(e, i < 5 ? 1 : 2));
+  }
+  const Statement s = closed(folded(fleets, log)).statement;
+  EXPECT_EQ(s.slo_met, 5U);
+  EXPECT_EQ(s.counted.sum(), Usd{}) << "half in time is not 99%";
+  EXPECT_GT(s.requests_by_reason[static_cast<std::size_t>(Reason::cell_slo)], 0U);
+}
+
 TEST(SpineLedger, books_a_gpu_millisecond_once_and_counts_what_it_refused) {
   const World w;
   Fleets fleets;
@@ -307,7 +360,14 @@ TEST(SpineLedger, counts_corrections_of_cells_that_the_log_had_closed) {
   billed.billed = text(500, 0, 0);
   billed.answered = false;
   log.push_back(record_of({5, 5}, 1, billed, 1));  // and a cancelled try that was billed as well
-  const FoldedBooks books = closed(folded(fleets, log));
+  SpineLedger::Options options = fleets.options();
+  options.budgets.emplace_back();
+  options.budgets[0].name = "all";
+  options.budgets[0].limit = Usd{1'000'000'000};
+  SpineLedger ledger(std::move(options));
+  for (std::size_t i = 0; i < log.size(); ++i) ASSERT_TRUE(ledger.add(i, log[i]));
+  const FoldedBooks books = closed(ledger);
+  EXPECT_EQ(ledger.budgets().account(0, instant(0)).spent, books.statement.c4) << "a budget is corrected as well";
   EXPECT_EQ(books.facts.corrected_closed, 2U);
   EXPECT_EQ(books.facts.corrected_closed_cost, micro(500 * 8));
   EXPECT_EQ(books.statement.c4, micro(1000 * 8 + 100 * 32 + 500 * 8));
