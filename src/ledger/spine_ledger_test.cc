@@ -189,6 +189,7 @@ Fleet reordered() {
   }
   for (Destination& d : f.destinations)
     for (Serving& s : d.serving) shift(s.model);
+  f.destinations[0].serving = {serves(ModelId{0}, PriceId{0})};  // an offer before all others
   return f;
 }
 
