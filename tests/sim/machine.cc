@@ -37,8 +37,22 @@ void Machine::arm(const Fault& fault) {
   fail_allocation(fault.kind == Kind::allocation ? fault.at + 1 : 0);
 }
 
+/// A fault strikes what the log does while this lives, and nothing of the harness: not what it notes afterwards either.
+class Machine::Armed {
+ public:
+  Armed(Machine& machine, const Fault& fault) : machine_(machine) { machine_.arm(fault); }
+  ~Armed() {
+    machine_.allocated = allocations();
+    fail_allocation(0);
+  }
+  Armed(const Armed&) = delete;
+  Armed& operator=(const Armed&) = delete;
+
+ private:
+  Machine& machine_;
+};
+
 void Machine::end(const Fault& fault) {
-  fail_allocation(0);
   store_.reset();
   in_flight_.clear();
   const bool power = fault.kind == Fault::Kind::power;
@@ -67,10 +81,11 @@ void Machine::boot(const std::vector<Fault>& faults) {
   for (std::size_t attempt = 0; attempt <= faults.size(); ++attempt) {
     const Fault now = attempt < faults.size() ? faults[attempt] : Fault{};
     try {
-      arm(now);
-      open();
+      {
+        const Armed armed(*this, now);
+        open();
+      }
       boot_operations = disk_.operations();
-      fail_allocation(0);
       disk_.heal();
       if (store_->recovery().bytes_cut > 0) ++happened["a torn tail was cut"];
       if (attempt + 1 >= faults.size()) return;
@@ -148,8 +163,8 @@ void Machine::work(std::uint64_t events) {
 
 void Machine::live(std::uint64_t events, const Fault& fault, const std::vector<Fault>& boot_faults) {
   boot(boot_faults);
-  arm(fault);
   try {
+    const Armed armed(*this, fault);
     work(events);
     if (fault.kind == Fault::Kind::none) {
       if (Result<void> done = store_->close(now_); !done) throw Error(done.error());
@@ -170,7 +185,6 @@ void Machine::live(std::uint64_t events, const Fault& fault, const std::vector<F
   }
   operations = disk_.operations();
   syncs = disk_.syncs();
-  allocated = allocations();
   sectors = disk_.sectors();
   if (store_ != nullptr && store_->log().full()) ++happened["the disk was full"];
   end(fault);
@@ -183,9 +197,11 @@ void Machine::prune(const Fault& fault) {
   for (const std::string& name : *names) last = std::max(last, spine::segment_number(name).value_or(0));
   const Result<spine::Pruned> before = spine::pruned_of(disk_);
   if (!before || last < before->segments + 3) return;
-  arm(fault);
   try {
-    const Result<spine::Pruned> pruned = spine::prune(disk_, before->segments + 1);
+    const Result<spine::Pruned> pruned = [&] {
+      const Armed armed(*this, fault);
+      return spine::prune(disk_, before->segments + 1);
+    }();
     if (!pruned && fault.kind == Fault::Kind::none) throw Broken{"pruning: " + pruned.error().what()};
     if (pruned) ++happened["a segment was pruned"];
   } catch (const spine::PowerCut&) {

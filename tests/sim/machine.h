@@ -78,6 +78,7 @@ class Machine {
     event::Key key;
     std::string bytes;
   };
+  class Armed;
   void boot(const std::vector<Fault>& faults);
   void arm(const Fault& fault);
   void end(const Fault& fault);
