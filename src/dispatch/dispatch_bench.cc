@@ -47,7 +47,7 @@ Destination destination_of(std::size_t i, Rng& rng, const Fleet& fleet) {
 Fleet fleet_of(std::size_t n) {
   Rng rng(1, "bench fleet");
   Fleet fleet;
-  fleet.providers.push_back({.name = "one", .jurisdictions = {"eu"}, .api = {}, .url = {}, .key_env = {}, .cache = {}});
+  fleet.providers.push_back({.name = "one", .jurisdictions = {"eu"}, .cache = {}});
   fleet.slo_classes.emplace_back().name = "chat";
   Compliance& rule = fleet.compliance.emplace_back();
   rule.name = "eu-only";

@@ -22,6 +22,24 @@ UsdPerKwh price_in(const std::vector<UsdPerKwh>& hourly, std::int64_t first_hour
 
 }  // namespace
 
+std::string_view name_of(Api api) {
+  switch (api) {
+    case Api::none:
+      return "";
+    case Api::openai:
+      return "openai";
+    case Api::azure_openai:
+      return "azure-openai";
+    case Api::anthropic:
+      return "anthropic";
+    case Api::vertex:
+      return "vertex";
+    case Api::bedrock:
+      return "bedrock";
+  }
+  return "?";
+}
+
 std::string_view name_of(Tier tier) {
   switch (tier) {
     case Tier::owned:

@@ -15,6 +15,7 @@
 #include "core/time.h"
 #include "core/units.h"
 #include "fleet/commitment.h"
+#include "fleet/endpoint.h"
 #include "fleet/hardware.h"
 #include "fleet/price.h"
 
@@ -58,8 +59,16 @@ struct Provider {
   std::string name;
   std::vector<std::string> jurisdictions;  ///< sorted
   Duration retention{0};                   ///< how long it keeps content; 0 = not at all
-  std::string api, url, key_env;           ///< used by the gateway
   PromptCache cache;
+  // Used by the gateway alone.
+  Api api = Api::none;
+  std::optional<Endpoint> endpoint{};
+  bool allow_private = false;
+  SecretName key{}, key_id{}, session_token{};  ///< key_id: AWS signatures instead of a bearer token
+  std::string api_version{}, region{}, project{}, organization{};
+  /// Operations by their short names ("chat"), and paths handed on unread ("/v1/images"); empty = what its API has.
+  std::vector<std::string> surfaces{};
+  std::string cache_field{};  ///< of a request that takes a tenant's cache key; empty = only where one was sent
   friend bool operator==(const Provider&, const Provider&) = default;
 };
 
@@ -203,6 +212,7 @@ struct Serving {
   std::optional<PtuTerms> ptu;
   std::optional<GsuTerms> gsu;
   std::optional<Tokens> context_max;  ///< where smaller than the model's
+  std::string name{};                 ///< what the model is called there (a deployment); empty = as here
   friend bool operator==(const Serving&, const Serving&) = default;
 };
 
@@ -237,6 +247,9 @@ struct Destination {
   Latency latency;
   ServiceTier service = ServiceTier::standard;
   std::int64_t uplift_ppm = 1'000'000;
+  // Used by the gateway alone.
+  std::optional<Endpoint> endpoint{};  ///< in the place of the provider's
+  std::vector<Endpoint> metrics{};     ///< of its engines, in Prometheus' text
   [[nodiscard]] std::int64_t replicas_per_unit() const { return tp > 0 ? gpus_per_unit / tp : 0; }
   /// What an hour of one unit costs, used or not: amortization, rent, or its share of the commitment's fee.
   [[nodiscard]] Usd unit_hourly(Instant t) const;

@@ -168,5 +168,43 @@ TEST(PriceMaps, are_taken_as_of_a_day_and_as_they_were_known_on_another) {
             std::string::npos);
 }
 
+TEST(ParseFleet, reads_how_a_destination_is_called) {
+  const std::string yaml = R"(version: 1
+providers:
+  own: {jurisdictions: [eu], api: openai, url: "http://vllm:8000", allow_private: true, cache: {key: cache_salt}}
+  aws: {jurisdictions: [us], api: bedrock, region: us-east-1, key: {file: aws.key}, key_id: {env: AWS_ACCESS_KEY_ID}}
+  azure:
+    {jurisdictions: [eu], api: azure-openai, url: "https://x.openai.azure.com", api_version: 2024-12-01-preview,
+     key: {env: AZURE_KEY}, surfaces: [chat, /v1/images]}
+models:
+  m: {context: 1000}
+destinations:
+  - {id: a, tier: payg, provider: aws, models: [{model: m, name: "us.vendor.m-v1:0"}], price: "1 USD/Mtok", unlimited: true}
+  - id: b
+    tier: payg
+    provider: own
+    models: [m]
+    price: "1 USD/Mtok"
+    unlimited: true
+    url: "http://10.0.0.7:8000/v1"
+)";
+  const FleetReading reading = parsed(yaml);
+  ASSERT_TRUE(reading.mistakes.empty()) << describe(reading.mistakes);
+  const Fleet& fleet = reading.fleet;
+  const Provider& aws = fleet.providers[fleet.provider("aws")->value];
+  EXPECT_EQ(aws.api, Api::bedrock);
+  EXPECT_EQ(aws.region, "us-east-1");
+  EXPECT_EQ(aws.key, (SecretName{.env = {}, .file = "aws.key"}));
+  EXPECT_EQ(aws.key_id, (SecretName{.env = "AWS_ACCESS_KEY_ID", .file = {}}));
+  const Provider& azure = fleet.providers[fleet.provider("azure")->value];
+  EXPECT_EQ(azure.api_version, "2024-12-01-preview");
+  EXPECT_EQ(azure.surfaces, (std::vector<std::string>{"chat", "/v1/images"}));
+  const Provider& own = fleet.providers[fleet.provider("own")->value];
+  EXPECT_EQ(own.endpoint, (Endpoint{false, "vllm", 8000, "", true}));
+  EXPECT_EQ(own.cache_field, "cache_salt");
+  EXPECT_EQ(fleet.destinations[0].serving[0].name, "us.vendor.m-v1:0");
+  EXPECT_EQ(fleet.destinations[1].endpoint, (Endpoint{false, "10.0.0.7", 8000, "/v1", true}));
+}
+
 }  // namespace
 }  // namespace ace

@@ -349,6 +349,40 @@ TEST(Mistakes, with_secrets_never_show_them) {
   }
 }
 
+TEST(Mistakes, of_how_a_provider_is_called_are_told) {
+  const char* const azure = "api: azure-openai,";
+  const char* const together = "api: openai,";
+  const char* const owned = "amortization: \"1.90 USD/h/gpu\"";
+  expect_each({
+      {"an API", together, "api: opanai,", "expected one of openai, azure-openai, anthropic, vertex, bedrock"},
+      {"a version", azure, "api: azure-openai, api_version: latest,", "write e.g. 2024-10-21, or v1"},
+      {"a version of no day", azure, "api: azure-openai, api_version: 2024-02-30,", "write e.g. 2024-10-21, or v1"},
+      {"a version for OpenAI", together, "api: openai, api_version: 2024-10-21,",
+       "`api_version` means nothing for api openai"},
+      {"a region for Azure", azure, "api: azure-openai, region: eu,", "`region` means nothing for api azure-openai"},
+      {"a region for nobody", "own: {jurisdictions: [eu]}", "own: {jurisdictions: [eu], region: eu}",
+       "`region` means nothing without an api"},
+      {"Vertex without a project", azure, "api: vertex, region: europe-west4,", "name the Google Cloud project"},
+      {"Vertex without a region", azure, "api: vertex, project: p,", "name the provider's region"},
+      {"Bedrock without a region", azure, "api: bedrock,", "name the provider's region"},
+      {"a token without a key id", azure, "api: bedrock, region: us-east-1, session_token: {env: T},",
+       "add key_id: {env: AWS_ACCESS_KEY_ID}"},
+      {"a literal key id", azure, "api: bedrock, region: us-east-1, key_id: AKIDEXAMPLE,",
+       "a literal key does not belong in this file"},
+      {"a file and a variable", "key: {env: AZURE_KEY}", "key: {env: AZURE_KEY, file: k}", "keep one of env and file"},
+      {"no variable", "key: {env: AZURE_KEY}", "key: {}", "write {env: NAME}, or {file: PATH}"},
+      {"a surface", together, "api: openai, surfaces: [chat, chats],", "\"chats\" is no operation and no path"},
+      {"a path", together, "api: openai, surfaces: [/v1/../admin],", "\"/v1/../admin\" is no operation and no path"},
+      {"a cache field", together, "api: openai, cache: {key: user},", "expected one of prompt_cache_key, cache_salt"},
+      {"a name", "models: [gpt-4.1]", "models: [{model: gpt-4.1, name: \"a b\"}]", "destinations[1].models[0].name"},
+      {"a URL of a destination", owned, "amortization: \"1.90 USD/h/gpu\", url: \"https://10.0.0.7\"",
+       "allow_private: true"},
+      {"a URL of metrics", owned, "amortization: \"1.90 USD/h/gpu\", metrics: [\"ftp://x\"]", "expected an https URL"},
+      {"metrics of an API", "tpm: 2000000", "tpm: 2000000, metrics: \"https://x.example/metrics\"",
+       "`metrics` means nothing for tier payg"},
+  });
+}
+
 TEST(Mistakes, of_urls_are_errors) {
   const char* const url = "https://api.together.example";
   expect_each({

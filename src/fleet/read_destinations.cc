@@ -30,6 +30,7 @@ void read_serving(Reading& reading, const Place& at, Destination& destination) {
       name = map.need("model", "name the model");
       if (const auto context = findings.count(map.get("context"), 1, 1'000'000'000))
         serving.context_max = Tokens{*context};
+      serving.name = findings.name(map.get("name")).value_or("");
       map.done();
     }
     serving.model = reading.refer_model(name);
@@ -210,6 +211,21 @@ void read_measurements(Reading& reading, Map& map, Destination& destination) {
   }
 }
 
+/// Where it is called, if not where its provider is, and where its engines tell of themselves.
+void read_endpoints(Reading& reading, Map& map, Destination& destination) {
+  Findings& findings = reading.findings;
+  const bool allow_private =
+      destination.provider.valid() && reading.fleet.providers[destination.provider.value].allow_private;
+  destination.endpoint = read_endpoint(reading, map.get("url"), allow_private);
+  const Place metrics = map.get("metrics");
+  if (metrics.is_scalar()) {
+    if (auto one = read_endpoint(reading, metrics, allow_private)) destination.metrics.push_back(std::move(*one));
+    return;
+  }
+  for (const Place& entry : findings.list(metrics, "URLs"))
+    if (auto one = read_endpoint(reading, entry, allow_private)) destination.metrics.push_back(std::move(*one));
+}
+
 void refuse_all(Map& map, const std::vector<std::string_view>& keys, const Destination& destination) {
   for (const std::string_view key : keys)
     map.refuse(key, fmt::format("`{}` means nothing for tier {}", key, name_of(destination.tier)), "remove it");
@@ -227,7 +243,7 @@ void read_committed(Reading& reading, Map& map, Destination& destination) {
     if (fee) findings.mistake({fee.parent, nullptr, fee.path}, "the fee belongs to the units", "write ptu: {fee: ...}");
     refuse_all(map,
                {"vram", "interconnect", "count", "tp", "precision", "load_bandwidth", "units", "schedule", "policy",
-                "measured"},
+                "measured", "metrics"},
                destination);
     return;
   }
@@ -251,6 +267,7 @@ void read_one(Reading& reading, const Place& at, const std::string& name, Destin
   if (provider) destination.provider = reading.refer<ProviderId>(provider, reading.provider_names, "provider");
   if (const auto region = findings.name(map.get("region"))) destination.region = *region;
   read_serving(reading, map.need("models", "list what it serves: models: [NAME]"), destination);
+  read_endpoints(reading, map, destination);
   read_latency(reading, map.get("latency"), destination.latency);
   read_quotas(reading, map, destination);
   if (const auto service = findings.word(map.get("service"), kServiceWords))
@@ -286,7 +303,7 @@ void read_one(Reading& reading, const Place& at, const std::string& name, Destin
     case Tier::payg:
       refuse_all(map,
                  {"ptu", "gsu", "fee", "rental", "amortization", "accelerator", "vram", "interconnect", "count", "tp",
-                  "precision", "load_bandwidth", "units", "schedule", "policy", "measured"},
+                  "precision", "load_bandwidth", "units", "schedule", "policy", "measured", "metrics"},
                  destination);
       read_price_keys(reading, map, destination);
       break;

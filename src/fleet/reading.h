@@ -92,6 +92,8 @@ void add_price_row(Reading& reading, PriceRow row);
 std::optional<ServerProfile> read_measured(Reading& reading, const Place& at);
 UnitPlan read_units(Reading& reading, Map& map);
 std::optional<Rental> read_rental(Reading& reading, const Place& at, const Destination& destination);
+/// A URL that ACE would call, or nothing; a mistake if it is one that it may not.
+std::optional<Endpoint> read_endpoint(Reading& reading, const Place& at, bool allow_private);
 void read_ptu(Reading& reading, const Place& at, Destination& destination);
 void read_gsu(Reading& reading, const Place& at, Destination& destination);
 

@@ -8,6 +8,7 @@
 
 #include "core/money.h"
 #include "core/time.h"
+#include "fleet/endpoint.h"
 
 namespace ace::fleet_file {
 
@@ -59,8 +60,9 @@ std::optional<std::uint8_t> parse_days(std::string_view text, Misread& why);
 /// "n[1-4]", "gpu[01-16,20]", "rack1-n7": expanded names, at most `cap`.
 std::optional<std::vector<std::string>> parse_nodes(std::string_view text, std::size_t cap, Misread& why);
 
-/// Checks a URL that ACE would call: https (http for this machine only), no user and password, no trailing dot, no
-/// metadata or link-local address; private ranges only if allowed.
-std::optional<std::string> parse_url(std::string_view text, bool allow_private, Misread& why);
+/// Reads a URL that ACE would call: https, no user and password, no query, no trailing dot, no metadata or link-local
+/// address. Private addresses, and names that only a private network has, only if allowed; http for these and for this
+/// machine alone.
+std::optional<Endpoint> parse_url(std::string_view text, bool allow_private, Misread& why);
 
 }  // namespace ace::fleet_file

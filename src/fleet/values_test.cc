@@ -168,10 +168,34 @@ TEST(ParseUrl, refuses_what_could_send_a_key_astray) {
       {"https://a b", true, false},
       {"https://0.0.0.0", true, false},
       {"https://exa_mple..com", true, false},
+      {"http://vllm:8000/v1", true, true},
+      {"http://vllm:8000/v1", false, false},
+      {"http://pool-a.inference.svc.cluster.local:8000", true, true},
+      {"http://api.example.com", true, false},
+      {"https://api.example.com/v1?api-version=1", true, false},
+      {"https://api.example.com/v1#x", true, false},
+      {"https://api.example.com/a/../b", true, false},
+      {"https://api.example.com//v1", true, false},
   };
   for (const auto& c : cases) {
     Misread why;
     EXPECT_EQ(parse_url(c.url, c.allow_private, why).has_value(), c.want) << c.url << ": " << why.expected;
+  }
+}
+
+TEST(ParseUrl, takes_a_url_apart) {
+  const struct {
+    const char* url;
+    Endpoint want;
+  } cases[] = {
+      {"https://api.example.com", {true, "api.example.com", 443, "", true}},
+      {"https://api.example.com:8443/openai/v1/", {true, "api.example.com", 8443, "/openai/v1", true}},
+      {"http://[::1]:8000", {false, "::1", 8000, "", true}},
+      {"http://localhost", {false, "localhost", 80, "", true}},
+  };
+  for (const auto& c : cases) {
+    Misread why;
+    EXPECT_EQ(parse_url(c.url, true, why), c.want) << c.url << ": " << why.expected;
   }
 }
 

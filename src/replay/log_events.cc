@@ -75,7 +75,7 @@ LogEvents::Served LogEvents::served_by(ModelId model, std::uint32_t provider) {
     }
     const Provider& by = fleet.providers[at.provider.value];
     const bool listed = offer.price && fleet.prices.rows[offer.price->value].provider == name;
-    if (by.name != name && by.api != name && !listed) continue;
+    if (by.name != name && name_of(by.api) != name && !listed) continue;
     ++found;
     served->offer = id;
   }

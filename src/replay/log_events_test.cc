@@ -113,7 +113,7 @@ TEST(LogEvents, has_an_id_that_follows_from_the_rows_own_or_from_what_it_says) {
 TEST(LogEvents, was_served_where_the_fleet_has_that_name_once) {
   auto fleet = replay_testing::api_fleet();
   fleet->prices.rows[0].provider = "listed";
-  fleet->providers[0].api = "openai";
+  fleet->providers[0].api = Api::openai;
   Destination other = fleet->destinations[0];
   other.name = "other";
   fleet->providers.push_back(fleet->providers[0]);

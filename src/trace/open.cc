@@ -128,7 +128,7 @@ Masks masks_for(const MaskKey& key, const Fleet& fleet, std::vector<std::string>
   }
   for (const Provider& provider : fleet.providers) {
     providers.push_back(provider.name);
-    providers.push_back(provider.api);
+    providers.emplace_back(name_of(provider.api));
   }
   for (const Destination& destination : fleet.destinations) {
     providers.push_back(destination.name);
