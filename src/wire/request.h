@@ -60,7 +60,8 @@ struct Changes {
   std::optional<std::string> model{};
   bool force_usage = false;                  ///< OpenAI streams: ask for the usage, whatever the client said
   std::optional<std::int64_t> max_tokens{};  ///< replaces what is there; added under the API's name where nothing is
-  std::optional<std::string> cache_key{};    ///< of the tenant: replaces the client's, added as prompt_cache_key
+  std::optional<std::string> cache_key{};    ///< of the tenant: replaces the client's
+  std::string_view cache_field = "prompt_cache_key";  ///< under which it is added where there is none; empty: not
 };
 /// @param request read from these bytes
 std::string rewritten(std::string_view body, const Request& request, const Changes& changes);

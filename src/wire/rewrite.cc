@@ -47,7 +47,7 @@ std::string rewritten(std::string_view body, const Request& request, const Chang
       edits.push_back({at, json_text(*changes.cache_key)});
       replaced = true;
     }
-    if (!replaced) add("prompt_cache_key", json_text(*changes.cache_key));
+    if (!replaced && !changes.cache_field.empty()) add(changes.cache_field, json_text(*changes.cache_key));
   }
   const bool asks_already = request.include_usage || !request.stream;
   const bool has_option = request.operation == Operation::chat || request.operation == Operation::completions;
