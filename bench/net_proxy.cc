@@ -1,5 +1,6 @@
-/// For bench/net_vs_nginx: the net room as a plain proxy on one loop, and the mock upstream behind it.
-///   net_proxy upstream PORT           answers every POST with 938 bytes of JSON, /stream with events 10 ms apart
+/// For bench/net_vs_nginx and bench/gateway: the net room as a plain proxy on one loop, and the mock upstream behind.
+///   net_proxy upstream PORT           answers every POST with a chat completion of 938 bytes, and one that asks for a
+///                                     stream with 100 events of 190 bytes, 10 ms apart, and those that end it
 ///   net_proxy proxy PORT UPSTREAM     passes requests on to 127.0.0.1:UPSTREAM
 /// Both listen on 127.0.0.1 and run until SIGTERM.
 #include <csignal>
@@ -21,13 +22,15 @@ class Mock : public Handler {
   Task<> serve(Exchange& exchange) override {
     const Exchange::Body body = co_await exchange.read_body();
     if (!body.ok()) co_return;
-    if (exchange.head().path() == "/stream") {
+    if (body.bytes.find("\"stream\":true") != std::string::npos) {
       (void)co_await exchange.begin(200, "Content-Type: text/event-stream\r\n", std::nullopt);
       for (int i = 0; i < 100; ++i) {
         const Io io = co_await exchange.write(event_);
         if (io != Io::ok) co_return;
         co_await exchange.loop().sleep(std::chrono::milliseconds(10));
       }
+      const Io io = co_await exchange.write(end_);
+      if (io != Io::ok) co_return;
       (void)co_await exchange.end();
       co_return;
     }
@@ -35,8 +38,29 @@ class Mock : public Handler {
   }
 
  private:
-  std::string answer_ = "{\"choices\":[{\"message\":{\"content\":\"" + std::string(938 - 40, 'x') + "\"}}]}";
-  std::string event_ = "data: {\"choices\":[{\"delta\":{\"content\":\"" + std::string(140, 'x') + "\"}}]}\n\n";
+  /// @param kind "chat.completion" or "chat.completion.chunk"  @param choice  of the one there is  @param size  of the
+  /// whole
+  static std::string object(std::string_view kind, std::string_view choice, std::string_view usage, std::size_t size) {
+    std::string text = "{\"id\":\"chatcmpl-1\",\"object\":\"" + std::string(kind) +
+                       "\",\"created\":1764000000,\"model\":\"m\",\"choices\":[" + std::string(choice) + "]" +
+                       std::string(usage) + "}";
+    const std::size_t at = text.find('~');
+    if (at != std::string::npos) text.replace(at, 1, std::string(size - text.size() + 1, 'x'));
+    return text;
+  }
+  static constexpr std::string_view kUsage =
+      ",\"usage\":{\"prompt_tokens\":360,\"completion_tokens\":100,\"total_tokens\":460}";
+
+  std::string answer_ = object(
+      "chat.completion",
+      "{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"~\"},\"finish_reason\":\"stop\"}", kUsage, 938);
+  std::string event_ =
+      "data: " +
+      object("chat.completion.chunk", "{\"index\":0,\"delta\":{\"content\":\"~\"},\"finish_reason\":null}", "", 182) +
+      "\n\n";
+  std::string end_ =
+      "data: " + object("chat.completion.chunk", "{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}", "", 0) +
+      "\n\ndata: " + object("chat.completion.chunk", "", kUsage, 0) + "\n\ndata: [DONE]\n\n";
 };
 
 class Proxy : public Handler {
