@@ -38,7 +38,8 @@ TEST(Frame, comes_back_as_it_was_written) {
     std::string bytes;
     append_frame(bytes, sample(payload));
     EXPECT_EQ(bytes.size(), frame_size(size));
-    const Result<Frame> f = frame_from(bytes + "what follows", {3, 512});
+    bytes += "what follows";  // the frame borrows from it
+    const Result<Frame> f = frame_from(bytes, {3, 512});
     ASSERT_TRUE(f) << f.error().what();
     EXPECT_EQ(f->payload, payload);
     EXPECT_EQ(f->sequence, 77U);
