@@ -129,6 +129,10 @@ struct SloClass {
   [[nodiscard]] bool deferrable() const { return deadline.has_value() && !ttft.has_value(); }
   /// Others' prefill reaches it as a wait: its first token has a limit, its pace has none.
   [[nodiscard]] bool only_waits() const { return ttft.has_value() && !tpot.has_value(); }
+  /// Did an answer come as promised? @param total from arrival to the last token
+  [[nodiscard]] bool kept(Duration first, Duration per_token, Duration total) const {
+    return (!ttft || first <= *ttft) && (!tpot || per_token <= *tpot) && (!deadline || total <= *deadline);
+  }
   friend bool operator==(const SloClass&, const SloClass&) = default;
 };
 
@@ -142,9 +146,9 @@ struct Compliance {
 struct Tenant {
   std::string name;
   SloId slo;
-  ComplianceId compliance;  ///< none = unrestricted
-  std::string data_class;   ///< empty = none declared
-  std::vector<std::string> teams;
+  ComplianceId compliance;                   ///< none = unrestricted
+  std::string data_class;                    ///< empty = none declared
+  std::vector<std::string> teams, projects;  ///< sorted
   friend bool operator==(const Tenant&, const Tenant&) = default;
 };
 

@@ -9,7 +9,7 @@ std::string fleet_with(const std::string& budgets) {
   return "version: 1\n"
          "providers: {x: {jurisdictions: [eu]}}\n"
          "models: {large: {context: 1000}}\n"
-         "tenants: {acme: {teams: [search, ads]}}\n"
+         "tenants: {acme: {teams: [search, ads], projects: [p]}, other: {teams: [infra]}}\n"
          "destinations: [{id: api, tier: payg, provider: x, models: [large], unlimited: true}]\n" +
          budgets;
 }
@@ -48,6 +48,29 @@ TEST(ParseBudgets, are_checked_with_the_fleet_file_all_mistakes_at_once) {
          {"there is no tenant \"acmee\"", "did you mean \"acme\"?", "week", "an amount of USD above zero",
           "there is no model \"lrge\"", "maybe", "window: month", "limit: \"500 USD\"", "limits"})
       EXPECT_NE(all.find(said), std::string::npos) << said << "\n" << all;
+}
+
+/// A name that nobody declared is masked before a budget sees it, so such a budget would hold for nothing.
+TEST(ParseBudgets, a_team_or_project_must_be_one_of_its_tenants) {
+  const auto said = [](const std::string& budget) {
+    const std::string yaml = fleet_with("budgets:\n  b: {" + budget + ", window: day, limit: \"1 USD\"}\n");
+    EXPECT_EQ(describe(parse_budgets(yaml, "fleet.yaml").mistakes), mistakes_of_fleet(yaml));
+    return mistakes_of_fleet(yaml);
+  };
+  for (const char* const fine : {"tenant: acme, team: ads", "team: infra", "tenant: acme, project: p", "project: p",
+                                 "tenant: acme, team: t_abcdefghij", "key: t_abcdefghij", "key: anything"})
+    EXPECT_EQ(said(fine), "") << fine;
+  const struct {
+    const char *budget, *what;
+  } cases[] = {{"tenant: acme, team: infra", "tenant \"acme\" has no team \"infra\""},
+               {"tenant: acme, team: serch", "did you mean \"search\"?"},
+               {"team: nobody", "there is no team \"nobody\""},
+               {"tenant: other, project: p", "tenant \"other\" has no project \"p\""},
+               {"project: q", "there is no project \"q\""}};
+  for (const auto& c : cases) EXPECT_NE(said(c.budget).find(c.what), std::string::npos) << said(c.budget);
+  const std::string unknown = said("tenant: acmee, team: search");  // one mistake, not two
+  EXPECT_NE(unknown.find("there is no tenant \"acmee\""), std::string::npos);
+  EXPECT_EQ(unknown.find("team"), std::string::npos) << unknown;
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ void read_sections(Reading& reading, Map& root) {
   read_destinations(reading);
   read_baselines(reading);
   read_clusters(reading);
-  read_budgets(findings, root.get("budgets"), &reading.tenant_names, &reading.model_names);  // kept by parse_budgets()
+  read_budgets(findings, root.get("budgets"), &reading.fleet.tenants, &reading.model_names);  // kept by parse_budgets()
 }
 
 }  // namespace

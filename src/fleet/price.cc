@@ -68,7 +68,7 @@ std::string_view name_of(ServiceTier service) {
 }
 
 std::string_view name_of(Grade grade) {
-  constexpr std::array<std::string_view, 3> names = {"measured", "modelled", "assumed"};
+  constexpr std::array<std::string_view, 4> names = {"measured", "observed", "modelled", "assumed"};
   return names[static_cast<std::size_t>(grade)];
 }
 

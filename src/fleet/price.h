@@ -113,7 +113,7 @@ struct ContextTier {
 };
 
 /// How sure an amount is.
-enum class Grade : std::uint8_t { measured, modelled, assumed };
+enum class Grade : std::uint8_t { measured, observed, modelled, assumed };
 std::string_view name_of(Grade grade);
 
 /// A price that no unit of `Usage` counts (tools, storage, resolutions), kept under the list's own name, e.g.

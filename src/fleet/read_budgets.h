@@ -6,8 +6,9 @@
 
 namespace ace::fleet_file {
 
-/// @param tenants, models that are declared; null = not known here, so that any name will do
-std::vector<Budget> read_budgets(Findings& findings, const Place& at, const NameTable* tenants,
+/// @param tenants, models that are declared, tenants with their teams and projects; null = not known here, so that any
+/// name will do
+std::vector<Budget> read_budgets(Findings& findings, const Place& at, const std::vector<Tenant>* tenants,
                                  const NameTable* models);
 
 }  // namespace ace::fleet_file

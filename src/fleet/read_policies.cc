@@ -116,7 +116,8 @@ void read_tenants(Reading& reading) {
       tenant.compliance = reading.refer<ComplianceId>(compliance, reading.compliance_names, "compliance class");
     if (const auto got = findings.name(data_class)) tenant.data_class = *got;
     tenant.teams = findings.names(map.get("teams"));
-    std::sort(tenant.teams.begin(), tenant.teams.end());
+    tenant.projects = findings.names(map.get("projects"));
+    for (auto* names : {&tenant.teams, &tenant.projects}) std::sort(names->begin(), names->end());
     map.done();
     if (tenant.compliance.valid() && !tenant.data_class.empty()) {
       const auto& allowed = reading.fleet.compliance[tenant.compliance.value].data_classes;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "replay/slo_met.h"
+#include "replay/per_token.h"
 
 namespace ace {
 namespace {
@@ -248,7 +248,7 @@ void Engine::happen(const Plant::Event& event) {
       const Duration ttft = flight.first_token - flight.demand.arrival.at;
       const Duration tpot = per_token(event.at - flight.first_token, flight.output);
       const bool good =
-          met(fleet_->fleet().slo_classes[flight.demand.slo.value], ttft, tpot, event.at - flight.demand.arrival.at);
+          fleet_->fleet().slo_classes[flight.demand.slo.value].kept(ttft, tpot, event.at - flight.demand.arrival.at);
       const Observed seen{Tokens{flight.output}, Tokens{flight.cached}, flight.first_token - flight.dispatched, tpot};
       belief_.completed(event.at, flight.claim, seen, good);
       swaps_.ended(event.at, (*fleet_)[flight.offer].destination);
