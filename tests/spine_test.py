@@ -176,8 +176,7 @@ class Directory(Case):
                               stderr=subprocess.PIPE) as owner:
             while b"ready" not in owner.stderr.readline():
                 pass
-            for command in (("spine", "checkpoint"), ("spine", "prune", "--to", 1, "--discard")):
-                self.refused(*command, self.log, says=[f"locked by process {owner.pid}"])
+            self.refused("spine", "checkpoint", self.log, says=[f"locked by process {owner.pid}"])
             self.ace("spine", "stat", self.log)  # to look at it is always allowed
             owner.send_signal(signal.SIGKILL)
         self.ace("spine", "checkpoint", self.log)
@@ -302,6 +301,25 @@ class Archives(Case):
         self.ace("spine", "prune", other, "--to", 2, "--discard")
         shutil.copy(other / "pruned", self.log / "pruned")
         self.refused("verify", self.log, "--archive", kept, code=1, says=["pruned, offset 0"])
+
+    def test_segments_are_removed_beside_a_running_writer(self):
+        kept = self.here / "kept"
+        with subprocess.Popen([ACE, "spine", "append", self.log, "--stdin", "--segment-bytes", "17408"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as owner:
+            while b"ready" not in owner.stderr.readline():
+                pass
+            self.ace("spine", "archive", self.log, kept)
+            self.refused("spine", "prune", self.log, "--to", 99, "--discard", says=["00000099.seg"])
+            self.assertIn("segments 1 to 2 are removed", self.ace("spine", "prune", self.log, "--to", 2, "--archive", kept).stdout)
+            self.assertFalse((self.log / "00000002.seg").exists())
+            owner.stdin.write(base64.b64encode(spine_events.events(8, 1)[0]) + b"\n")  # it goes on
+            owner.stdin.flush()
+            self.assertTrue(owner.stdout.readline())
+            owner.stdin.close()
+            self.assertEqual(owner.wait(), 0, owner.stderr.read())
+        self.ace("verify", self.log, "--archive", kept)
+        self.assertTrue((self.log / "ledger.view").exists(), "what the ledger was folded to does not go with the records")
+        self.ace("ledger", "report", self.log)
 
     def test_an_archive_of_another_log_is_refused(self):
         kept, other = self.here / "kept", self.here / "other"

@@ -110,6 +110,7 @@ Result<std::unique_ptr<PosixDisk>> PosixDisk::open(const std::string& directory,
   if (::fstat(fd, &status) != 0) return failed("looking at " + directory, errno);
   if (status.st_uid != ::geteuid())
     return Error(Errc::bad_input, fmt::format("{}: it belongs to user {}, not to this one", directory, status.st_uid));
+  if (access == Access::beside) return disk;
   if (Result<void> locked = disk->lock(); !locked) return std::move(locked).error().with(directory);
   return disk;
 }
@@ -149,7 +150,7 @@ Result<std::vector<std::string>> PosixDisk::list() {
 }
 
 Result<std::unique_ptr<spine::File>> PosixDisk::open(const std::string& name, bool create) {
-  const int write = access_ == Access::own ? O_RDWR : O_RDONLY;
+  const int write = access_ == Access::read ? O_RDONLY : O_RDWR;
   const int fd = ::openat(directory_, name.c_str(), write | (create ? O_CREAT : 0) | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0 && errno == ELOOP) return Error(Errc::bad_input, name + ": it is a symbolic link");
   if (fd < 0) return failed("opening " + name, errno);

@@ -11,8 +11,9 @@ namespace ace {
 class PosixDisk : public spine::Disk {
  public:
   enum class Access : std::uint8_t {
-    own,   ///< takes the lock of the directory, so that one process owns it; makes the directory if it is not there
-    read,  ///< no lock, nothing is ever written
+    own,     ///< takes the lock of the directory, so that one process owns it; makes the directory if it is not there
+    read,    ///< no lock, nothing is ever written
+    beside,  ///< no lock, for files that leave word for the owner
   };
   /// @return conflict ("locked by process 123") if another process owns it; not_found for a directory that is not
   /// there; bad_input where it cannot be written, is a symbolic link or belongs to somebody else

@@ -14,20 +14,6 @@ spine::StoreOptions store_options(const spine::Signer& signer, spine::Durability
   return options;
 }
 
-Result<LogView> LogView::open(const std::string& directory, const std::string& archive) {
-  LogView view;
-  Result<std::unique_ptr<PosixDisk>> log = PosixDisk::open(directory, PosixDisk::Access::read);
-  if (!log) return std::move(log).error();
-  view.log_ = *std::move(log);
-  if (!archive.empty()) {
-    Result<std::unique_ptr<PosixDisk>> more = PosixDisk::open(archive, PosixDisk::Access::read);
-    if (!more) return std::move(more).error().with("the archive");
-    view.archive_ = *std::move(more);
-  }
-  view.together_ = std::make_unique<spine::ArchivedDisk>(*view.log_, view.archive_ ? *view.archive_ : *view.log_);
-  return view;
-}
-
 Result<spine::PublicKey> public_key_from(const std::string& text) {
   spine::PublicKey key{};
   bool good = text.size() == 2 * key.size();

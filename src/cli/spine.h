@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "adapters/log_view.h"
 #include "adapters/spine_writer.h"
 #include "adapters/wall_clock.h"
 #include "cli/cli.h"
@@ -15,18 +16,6 @@ inline std::string signing_key_of(const std::string& directory) { return directo
 /// Options for opening the log of `directory` as its owner. @param signer outlives the log
 spine::StoreOptions store_options(const spine::Signer& signer, spine::Durability durability);
 
-/// A log to be read, with its archive if there is one.
-class LogView {
- public:
-  /// @param archive directory, or empty: then `directory` may be an archive itself
-  static Result<LogView> open(const std::string& directory, const std::string& archive);
-  spine::Disk& disk() { return *together_; }  ///< both
-  spine::Disk& itself() { return *log_; }     ///< without the archive
-
- private:
-  std::unique_ptr<PosixDisk> log_, archive_;
-  std::unique_ptr<spine::ArchivedDisk> together_;
-};
 inline constexpr const char* kArchiveHelp =
     "directory to which `ace spine archive` copied segments that were pruned since";
 

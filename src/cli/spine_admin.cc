@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
+#include <chrono>
 #include <ostream>
+#include <thread>
 
 #include "adapters/fleet_files.h"
+#include "adapters/ledger_view.h"
 #include "cli/spine.h"
 
 namespace ace::cli {
@@ -54,6 +57,44 @@ Result<std::uint32_t> last_to_prune(const Arguments& a, spine::Disk& disk) {
   }
 }
 
+/// A writer drops a request for what cannot go, so it is refused before.
+Result<void> all_sealed(spine::Disk& disk, std::uint32_t first, std::uint32_t last) {
+  for (std::uint32_t number = first; number <= last; ++number) {
+    Result<std::unique_ptr<spine::File>> file = disk.open(spine::segment_name(number), false);
+    if (!file) return std::move(file).error();
+    const Result<std::optional<spine::Seal>> seal = spine::seal_at_end(**file, number);
+    if (!seal) return Error(seal.error());
+    if (!*seal) return Error(Errc::bad_input, fmt::format("pruning: segment {} is not sealed", number));
+  }
+  return {};
+}
+
+/// What the ledger was folded to must not go with the records: the view is brought up to date before.
+void keep_the_books(const Arguments& a, Context& context) {
+  LedgerOptions options;
+  options.archive = a.archive;
+  const Result<LedgerOfSpine> folded = ledger_of(a.directory, options);
+  if (!folded)
+    *context.err << fmt::format("ace: warning: the ledger of what goes cannot be folded{}: {}\n",
+                                a.discard ? ", and never will be" : " without the archive", folded.error().what());
+}
+
+/// The writer is asked to; it looks every second.
+Result<spine::Pruned> prune_beside_writer(const std::string& directory, std::uint32_t last) {
+  Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(directory, PosixDisk::Access::beside);
+  if (!disk) return std::move(disk).error();
+  if (Result<void> asked = spine::ask_to_prune(**disk, last); !asked) return std::move(asked).error();
+  constexpr int kLooks = 300;
+  for (int look = 0; look < kLooks; ++look) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    const Result<spine::Pruned> pruned = spine::pruned_of(**disk);
+    if (!pruned || pruned->segments >= last) return pruned;
+  }
+  (void)(*disk)->remove(spine::kPruneAsked);
+  return Error(Errc::unavailable,
+               "the process that owns the spine did not remove the segments within 30 s; is it alive?");
+}
+
 Result<void> prune(const Arguments& a, Context& context) {
   if ((a.last == 0) == (a.days < 0))
     return Error(Errc::bad_input, "which segments? give either --to SEGMENT or --older-than DAYS");
@@ -61,6 +102,8 @@ Result<void> prune(const Arguments& a, Context& context) {
     return Error(Errc::bad_input,
                  "give the --archive that holds them (`ace spine archive`), or --discard to lose them for ever");
   Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(a.directory, PosixDisk::Access::own);
+  const bool in_use = !disk && disk.error().code() == Errc::conflict;
+  if (in_use) disk = PosixDisk::open(a.directory, PosixDisk::Access::read);
   if (!disk) return std::move(disk).error();
   const Result<std::uint32_t> last = last_to_prune(a, **disk);
   if (!last) return Error(last.error());
@@ -75,7 +118,9 @@ Result<void> prune(const Arguments& a, Context& context) {
     *context.out << fmt::format("nothing to remove: segments 1 to {} are gone already\n", before->segments);
     return {};
   }
-  const Result<spine::Pruned> pruned = spine::prune(**disk, *last);
+  if (Result<void> sealed = all_sealed(**disk, before->segments + 1, *last); !sealed) return sealed;
+  keep_the_books(a, context);
+  const Result<spine::Pruned> pruned = in_use ? prune_beside_writer(a.directory, *last) : spine::prune(**disk, *last);
   if (!pruned) return Error(pruned.error());
   *context.out << fmt::format("segments 1 to {} are removed, {} records; their roots stay\n", pruned->segments,
                               pruned->rest.end);

@@ -203,6 +203,16 @@ Evidence Witness::evidence(const Request& request, Instant now, const Live& live
   return evidence;
 }
 
+OfferId cheapest_payg(const Snapshot& fleet, const Admitted& admitted, ModelId model, const Usage& usage) {
+  const Fleet& f = fleet.fleet();
+  const SloId slo = admitted.slo.valid() ? admitted.slo : f.default_slo;
+  const std::string_view data_class =
+      admitted.declared_tenant.valid() ? f.tenants[admitted.declared_tenant.value].data_class : std::string_view();
+  const auto cheapest = fleet.cheapest_payg(model, admitted.compliance, data_class, usage,
+                                            admitted.batch || f.slo_classes[slo.value].deferrable());
+  return cheapest ? cheapest->offer : OfferId{};
+}
+
 Request request_of(const Snapshot& fleet, const Admitted& admitted, const Record& record) {
   Request request;
   request.model = admitted.requested;

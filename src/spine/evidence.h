@@ -52,6 +52,8 @@ class Hindsight {
   Scratch scratch_;
 };
 
+/// The cheapest pay-as-you-go offer of a model for these tokens that may serve this request; none if there is none.
+OfferId cheapest_payg(const Snapshot& fleet, const Admitted& admitted, ModelId model, const Usage& usage);
 /// The request as decide() saw it. Refers to the snapshot. @pre every index is of this snapshot
 Request request_of(const Snapshot& fleet, const Admitted& admitted, const Record& record);
 /// Are the indices of an event that moves columns within the snapshot? @return corrupt, naming which

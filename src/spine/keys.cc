@@ -68,10 +68,21 @@ Result<void> Keys::restore(std::uint32_t segment, std::vector<std::pair<Fingerpr
   Result<void> done = write(segment, keys);
   listed_.erase(segment);
   if (done || done.error().code() != Errc::out_of_range) return done;
-  Listed& here = listed_[segment];  // no room for it
+  hold(segment, std::move(keys));  // no room for it
+  return {};
+}
+
+void Keys::hold(std::uint32_t segment, std::vector<std::pair<Fingerprint, std::uint32_t>> keys) {
+  std::sort(keys.begin(), keys.end());
+  Listed here;
   here.count = keys.size();
   here.held = std::move(keys);
-  return {};
+  listed_[segment] = std::move(here);
+}
+
+void Keys::pruned(std::uint32_t last) {
+  sealed_.erase(sealed_.begin(), sealed_.upper_bound(last));
+  listed_.erase(listed_.begin(), listed_.upper_bound(last));
 }
 
 /// Opens the file of a segment, once it was found sound.

@@ -42,6 +42,13 @@ class Keys {
   /// Makes the file of a sealed segment again, and has it at hand also where there is no room for it.
   Result<void> restore(std::uint32_t segment, std::vector<std::pair<Fingerprint, std::uint32_t>> keys);
 
+  /// The keys of a sealed segment, had at hand and written nowhere.
+  void hold(std::uint32_t segment, std::vector<std::pair<Fingerprint, std::uint32_t>> keys);
+  /// Segments up to this one are gone.
+  void pruned(std::uint32_t last);
+  /// Of the growing segment none are known any more.
+  void forget_open() { open_.clear(); }
+
   static std::string name_of(std::uint32_t segment);  ///< "00000003.keys"
 
  private:

@@ -87,6 +87,9 @@ class Log {
   [[nodiscard]] bool full() const { return full_; }
   Result<void> resume(Instant now);
   [[nodiscard]] const std::string& last_checkpoint() const { return last_note_; }
+  /// Removes the segments that ask_to_prune() asked for, if somebody did and they are sealed. The log goes on.
+  /// @return as the disk; nothing is lost if it fails
+  Result<void> prune_as_asked();
 
   struct Identity {
     LogId id{};
@@ -147,5 +150,10 @@ Result<Pruned> pruned_of(Disk& disk);  ///< none = 0 segments
 /// Removes sealed segments up to and with `last`; what they held stays in the roots.
 /// @return bad_input if one of them is not sealed or is the last one
 Result<Pruned> prune(Disk& disk, std::uint32_t last);
+/// Up to which segment the writer is asked to remove them.
+inline constexpr const char* kPruneAsked = "prune";
+/// prune() beside a running writer: leaves word in a file of that name; the writer looks within a second, and removes
+/// the file.
+Result<void> ask_to_prune(Disk& disk, std::uint32_t last);
 
 }  // namespace ace::spine

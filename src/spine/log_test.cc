@@ -244,6 +244,44 @@ TEST(Log, goes_on_and_verifies_after_its_oldest_segments_are_pruned) {
   EXPECT_FALSE(prune(disk, 99)) << "the last segment stays";
 }
 
+TEST(Log, removes_its_oldest_segments_when_asked_to_and_goes_on) {
+  MemoryDisk disk = filled(600, 20U << 10);
+  const Digest root = verified(disk)->root;
+  StoreOptions store_options;
+  store_options.log = options(20U << 10);
+  Instant now = kNow;
+  const std::unique_ptr<Store> store = *Store::open(disk, store_options, now);
+  const auto stepped = [&] { return static_cast<bool>(store->step(now += kSecond)); };
+  ASSERT_TRUE(stepped());
+  EXPECT_TRUE(disk.has("00000001.seg")) << "nobody asked";
+  ASSERT_TRUE(ask_to_prune(disk, 2));
+  ASSERT_TRUE(stepped());
+  EXPECT_FALSE(disk.has("00000002.seg"));
+  EXPECT_FALSE(disk.has("00000002.keys"));
+  EXPECT_TRUE(disk.has("00000003.seg"));
+  EXPECT_FALSE(disk.has(kPruneAsked)) << "it is done";
+  event::Record record;
+  record.id = {1ULL << 30, 7};
+  record.event = event::Named{event::Named::Kind::tenant, kNow, 1, "acme"};
+  EXPECT_EQ(store->log().append(event::key_of(record), *event::encode(record), now)->outcome,
+            Appended::Outcome::too_old);
+  record.id = {static_cast<std::uint64_t>(nanos(kNow) / 1'000'000 + 400'000'000'000) << 16, 7};
+  EXPECT_EQ(store->log().append(event::key_of(record), *event::encode(record), now)->outcome,
+            Appended::Outcome::created);
+  // What cannot go, and what is no request, is dropped, and the log goes on.
+  for (const bool nonsense : {false, true}) {
+    ASSERT_TRUE(nonsense ? write_whole(disk, kPruneAsked, "no request") : ask_to_prune(disk, 99));
+    ASSERT_TRUE(stepped());
+    EXPECT_FALSE(disk.has(kPruneAsked));
+    EXPECT_TRUE(disk.has("00000003.seg"));
+  }
+  ASSERT_TRUE(store->close(now));
+  const Result<LogSummary> s = verified(disk);
+  ASSERT_TRUE(s) << s.error().what();
+  EXPECT_EQ(s->pruned_segments, 2U);
+  EXPECT_NE(s->root, root) << "it went on";
+}
+
 /// A log of 10,000 records in one segment: what a reader is shown, and where each record lies.
 struct Whole {
   MemoryDisk disk = filled(9'900, 2U << 20);

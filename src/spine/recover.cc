@@ -12,7 +12,7 @@ namespace ace::spine {
 using namespace little_endian;
 namespace {
 
-constexpr std::string_view kIdentityMagic = "ACELOG01", kPrunedMagic = "ACEPRUN1";
+constexpr std::string_view kIdentityMagic = "ACELOG01", kPrunedMagic = "ACEPRUN1", kAskedMagic = "ACEPASK1";
 
 std::string with_checksum(std::string bytes) {
   put(bytes, crc32c(bytes));
@@ -95,6 +95,27 @@ Result<Pruned> prune(Disk& disk, std::uint32_t last) {
   }
   if (Result<void> done = disk.sync_directory(); !done) return std::move(done).error();
   return pruned;
+}
+
+Result<void> ask_to_prune(Disk& disk, std::uint32_t last) {
+  std::string bytes(kAskedMagic);
+  put(bytes, last);
+  return write_whole(disk, kPruneAsked, with_checksum(std::move(bytes)));
+}
+
+Result<void> Log::prune_as_asked() {
+  const Result<std::string> bytes = read_whole(*disk_, kPruneAsked);
+  if (!bytes) return bytes.error().code() == Errc::not_found ? Result<void>() : bytes.error();
+  // What is no request, or asks for what cannot go, is dropped: whoever asked sees that the segments are still there.
+  if (sound(*bytes, kAskedMagic) && bytes->size() == kAskedMagic.size() + 8) {
+    const Result<Pruned> pruned = prune(*disk_, get<std::uint32_t>(*bytes, kAskedMagic.size()));
+    if (!pruned && pruned.error().code() != Errc::bad_input) return Error(pruned.error());
+    if (pruned) {
+      keys_.pruned(pruned->segments);
+      if (pruned->rest.id_ms_min <= pruned->rest.id_ms_max) pruned_ms_ = pruned->rest.id_ms_max;
+    }
+  }
+  return disk_->remove(kPruneAsked);
 }
 
 Result<Log> Log::open(Disk& disk, const LogOptions& options, Instant now, Recovery& recovery) {

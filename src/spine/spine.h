@@ -4,6 +4,7 @@
 #include "spine/checkpoint.h"
 #include "spine/event.h"
 #include "spine/evidence.h"
+#include "spine/find.h"
 #include "spine/label.h"
 #include "spine/live_column.h"
 #include "spine/log.h"

@@ -81,6 +81,12 @@ Result<void> Store::commit(Instant now) {
 }
 
 Result<bool> Store::step(Instant now) {
+  if (!looked_ || now - *looked_ >= options_.look_every) {
+    looked_ = now;
+    // Where there is no room to say what goes, there may be some later.
+    if (Result<void> done = log_.prune_as_asked(); !done && done.error().code() != Errc::out_of_range)
+      return std::move(done).error();
+  }
   if (log_.full()) {
     if (Result<void> room = log_.resume(now); !room) return std::move(room).error();
   }

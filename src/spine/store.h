@@ -17,6 +17,7 @@ struct StoreOptions {
   std::uint32_t workers = 1;
   std::uint64_t spool_bytes = 4U << 20;                 ///< of each worker
   Duration group_delay = std::chrono::milliseconds{5};  ///< `group`: an event waits no longer for its sync
+  Duration look_every = std::chrono::seconds{1};        ///< whether somebody asked to prune
   Duration relaxed_window = std::chrono::seconds{1};    ///< `relaxed`: what a loss of power may take
   std::size_t batch_bytes = 4U << 20;                   ///< a batch is committed early at this size
 };
@@ -75,6 +76,7 @@ class Store {
   std::vector<Waiting> waiting_;
   std::optional<Instant> deadline_;
   std::optional<Instant> unsynced_since_;  ///< relaxed
+  std::optional<Instant> looked_;          ///< whether somebody asked to prune
   std::string entry_;
 };
 
