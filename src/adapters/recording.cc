@@ -68,28 +68,47 @@ Result<std::unique_ptr<Recording>> Recording::open(const std::string& directory,
   return recording;
 }
 
-void Recording::names(const Interner& tenants, const Interner& teams, bool stable) {
-  tenants_ = &tenants;
-  teams_ = &teams;
+void Recording::names(const Tables& tables, bool stable) {
+  using Kind = event::Named::Kind;
+  tenants_ = {Kind::tenant, &tables.tenants};
+  teams_ = {Kind::team, &tables.teams};
+  projects_ = {Kind::project, &tables.projects};
+  keys_ = {Kind::key, &tables.keys};
   stable_ = stable;
 }
 
-Result<std::uint32_t> Recording::symbol(event::Named::Kind kind, const Interner& names, std::uint32_t of_source,
-                                        Instant at) {
-  std::vector<std::optional<std::uint32_t>>& known =
-      kind == event::Named::Kind::tenant ? tenant_symbols_ : team_symbols_;
+/// Did the fleet file declare this name, so that it is the same without a key?
+bool Recording::declared(event::Named::Kind kind, const std::string& name) const {
+  const Fleet& fleet = fleet_->fleet();
+  const auto has = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  switch (kind) {
+    case event::Named::Kind::tenant:
+      return fleet.tenant(name).has_value();
+    case event::Named::Kind::team:
+      return std::any_of(fleet.tenants.begin(), fleet.tenants.end(), [&](const Tenant& t) { return has(t.teams); });
+    case event::Named::Kind::project:
+      return std::any_of(fleet.tenants.begin(), fleet.tenants.end(), [&](const Tenant& t) { return has(t.projects); });
+    default:
+      return false;
+  }
+}
+
+Result<std::uint32_t> Recording::symbol(Table& table, std::uint32_t of_source, Instant at) {
+  std::vector<std::optional<std::uint32_t>>& known = table.symbols;
   if (known.size() <= of_source) known.resize(of_source + 1);
   if (!known[of_source]) {
-    const std::string& name = names[of_source];
-    if (!stable_ && is_mask(name) && !fleet_->fleet().tenant(name))
+    const std::string& name = (*table.names)[of_source];
+    if (!stable_ && is_mask(name) && !declared(table.kind, name))
       return Error(
           Errc::bad_input,
-          "the log names a " + std::string(name_of(kind)) +
+          "the log names a " + std::string(name_of(table.kind)) +
               " that the fleet file does not declare, so it is masked, with a key that is random for this run: "
               "on a spine the same name must have the same mask every time; give the key with --salt-file FILE "
               "(openssl rand -hex 32 > FILE), or declare the name");
     Result<void> said;
-    known[of_source] = symbols_.symbol(kind, name, at, [&](const event::Record& named) { said = append(named); });
+    known[of_source] = symbols_.symbol(table.kind, name, at, [&](const event::Record& named) { said = append(named); });
     if (!said) return std::move(said).error();
   }
   return *known[of_source];
@@ -102,14 +121,18 @@ Result<void> Recording::operator()(event::Record record) {
     if (Result<void> said = append(fleet_changed(*fleet_, files_, source_, at)); !said) return said;
   }
   if (own_id(record.event) != event::EventId{}) {  // of a request
-    const Result<std::uint32_t> tenant = symbol(event::Named::Kind::tenant, *tenants_, record.tenant, at);
+    const Result<std::uint32_t> tenant = symbol(tenants_, record.tenant, at);
     if (!tenant) return Error(tenant.error());
     record.tenant = *tenant;
     if (auto* const admitted = std::get_if<event::Admitted>(&record.event)) {
-      const Result<std::uint32_t> team = symbol(event::Named::Kind::team, *teams_, admitted->team, at);
-      if (!team) return Error(team.error());
       admitted->tenant = *tenant;
-      admitted->team = *team;
+      for (const auto& [table, symbol_at] :
+           {std::pair{&teams_, &admitted->team}, std::pair{&projects_, &admitted->project},
+            std::pair{&keys_, &admitted->key}}) {
+        const Result<std::uint32_t> on_spine = symbol(*table, *symbol_at, at);
+        if (!on_spine) return Error(on_spine.error());
+        *symbol_at = *on_spine;
+      }
     }
   }
   return append(record);

@@ -33,8 +33,13 @@ class Recording {
   /// Says with the first event that this fleet is in force. @param fleet compiled under number(); it outlives the
   /// recording
   void in_force(const Snapshot& fleet) { fleet_ = &fleet; }
-  /// Whose symbols the records hold. @param stable are masks the same in every run? @see Masker
-  void names(const Interner& tenants, const Interner& teams, bool stable);
+  /// The tables of the symbols that the records hold; they outlive the recording. Symbol 0 of `projects` and `keys` is
+  /// none.
+  struct Tables {
+    const Interner &tenants, &teams, &projects, &keys;
+  };
+  /// @param stable are masks the same in every run? @see Masker
+  void names(const Tables& tables, bool stable);
   /// Hands an event over; waits while the writer is behind.
   /// @return bad_input for a name whose mask would be another next time; as encode(); unavailable if the log failed
   Result<void> operator()(event::Record record);
@@ -44,7 +49,14 @@ class Recording {
 
  private:
   Recording() = default;
-  Result<std::uint32_t> symbol(event::Named::Kind kind, const Interner& names, std::uint32_t of_source, Instant at);
+  /// Names of one kind in the source, and the numbers they have on the spine.
+  struct Table {
+    event::Named::Kind kind = event::Named::Kind::tenant;
+    const Interner* names = nullptr;
+    std::vector<std::optional<std::uint32_t>> symbols{};  ///< by symbol of the source
+  };
+  [[nodiscard]] bool declared(event::Named::Kind kind, const std::string& name) const;
+  Result<std::uint32_t> symbol(Table& table, std::uint32_t of_source, Instant at);
   Result<void> append(const event::Record& record);
 
   std::unique_ptr<SpineWriter> writer_;
@@ -54,9 +66,8 @@ class Recording {
   bool known_ = false;  ///< the log says already that this fleet is in force
   const Snapshot* fleet_ = nullptr;
   event::Symbols symbols_;
-  const Interner *tenants_ = nullptr, *teams_ = nullptr;
+  Table tenants_, teams_, projects_, keys_;
   bool stable_ = false;
-  std::vector<std::optional<std::uint32_t>> tenant_symbols_, team_symbols_;  ///< by symbol of the source
   std::atomic<std::uint64_t> created_{0}, exists_{0}, conflict_{0}, too_old_{0};
 };
 

@@ -38,14 +38,14 @@ struct World {
   std::vector<FleetText> files;
   std::unique_ptr<Fleet> fleet;
   std::unique_ptr<Snapshot> snapshot;
-  Interner tenants, teams;
+  Interner tenants, teams, projects, keys;
 
   World() {
     fs::remove_all(folder);
     ::setenv("ACE_TEST_REGION", "eu-west", 1);
     compile(kYaml);
     tenants("acme");
-    teams("");
+    for (Interner* names : {&teams, &projects, &keys}) (*names)("");
   }
   ~World() { fs::remove_all(folder); }
   void compile(const std::string& yaml) {
@@ -67,7 +67,7 @@ struct World {
     EXPECT_TRUE(recording) << recording.error().what();
     fleet->number = (*recording)->number();
     (*recording)->in_force(*snapshot);
-    (*recording)->names(tenants, teams, stable);
+    (*recording)->names({tenants, teams, projects, keys}, stable);
     return *std::move(recording);
   }
   [[nodiscard]] event::Record admitted(std::uint64_t n, std::int64_t prompt = 100) const {
@@ -169,6 +169,32 @@ TEST(Recording, refuses_a_name_whose_mask_would_be_another_next_time) {
   const Result<void> refused = (*recording)(w.admitted(1));
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().what().find("--salt-file"), std::string::npos);
+}
+
+TEST(Recording, says_what_a_request_was_for_and_under_which_key) {
+  World w;
+  w.teams("search");
+  w.projects("t_projectone");
+  w.keys("t_abcdefghij");
+  event::Record record = w.admitted(1);
+  auto& admitted = std::get<event::Admitted>(record.event);
+  admitted.team = admitted.project = admitted.key = 1;
+  w.record({record, w.admitted(2)});
+  Snapshots snapshots(w.folder);
+  event::Symbols symbols;
+  std::vector<std::string> said;
+  for (const event::Record& r : w.read(snapshots)) {
+    if (const auto* named = std::get_if<event::Named>(&r.event)) symbols.hear(*named);
+    if (const auto* a = std::get_if<event::Admitted>(&r.event))
+      for (const std::uint32_t symbol : {a->team, a->project, a->key}) said.emplace_back(symbols.name(symbol));
+  }
+  EXPECT_EQ(said, (std::vector<std::string>{"search", "t_projectone", "t_abcdefghij", "", "", ""}));
+  World random;
+  random.keys("t_abcdefghij");
+  const auto recording = random.open(false);
+  const Result<void> refused = (*recording)(record);
+  ASSERT_FALSE(refused) << "its mask would be another next time";
+  EXPECT_NE(refused.error().what().find("names a key"), std::string::npos) << refused.error().what();
 }
 
 TEST(Recording, whose_files_are_gone_or_changed_says_which) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <ostream>
 
@@ -20,6 +21,7 @@ struct Arguments {
   ReplayArguments replay;
   bool json = false;
   std::string html, requests, record;
+  bool record_full = false;
 };
 
 /// Streams one CSV row per settled request. The gate of a cell is known only at the end, so it is a column of the
@@ -77,13 +79,17 @@ Result<void> run_analyze(Arguments& arguments, Context& context) {
   if (!prepared) return std::move(prepared).error();
   Prepared& p = **prepared;
   std::unique_ptr<OpenRecording> recording;
+  if (arguments.record_full && arguments.record.empty())
+    return Error(Errc::bad_input, "--record-full says how much --record DIR writes; give both");
   if (!arguments.record.empty()) {
+    if (arguments.record_full) p.options.record_columns = std::numeric_limits<std::size_t>::max();
     if (p.files.empty()) return Error(Errc::bad_input, "--record keeps the files of the fleet, so it needs --fleet");
     Result<std::unique_ptr<OpenRecording>> open = OpenRecording::open(arguments.record, p.files, p.fleet, p.snapshot,
                                                                       event::FleetChanged::Source::simulated, context);
     if (!open) return std::move(open).error().with("--record");
     recording = *std::move(open);
-    (**recording).names(p.source->tenants(), p.source->teams(), p.stable_masks);
+    (**recording)
+        .names({p.source->tenants(), p.source->teams(), p.source->projects(), p.source->keys()}, p.stable_masks);
     p.options.record = [&](event::Record record) { return (**recording)(std::move(record)); };
   }
   Result<Analysis> analysis = [&] {
@@ -139,6 +145,9 @@ void add_analyze(CLI::App& app, Context& context) {
           "also write every event of the run onto the event spine in this directory (docs/SPINE.md), where each "
           "decision can be made again from its record; decides on what a record can hold")
       ->type_name("DIR");
+  command->add_flag(
+      "--record-full", arguments->record_full,
+      "with --record: every feasible candidate of a decision, not the first 32 and a digest of the others");
   command->callback([arguments, &context] {
     if (Result<void> done = run_analyze(*arguments, context); !done) context.fail(done.error());
   });

@@ -120,7 +120,8 @@ Result<void> run(const Arguments& a, Context& context) {
   if (!opened) return std::move(opened).error().with("--spine");
   OpenRecording& recording = **opened;
   const bool stable = !a.format.salt_file.empty();
-  recording->names((*source)->tenants(), (*source)->teams(), stable);
+  const RequestSource& log = **source;
+  recording->names({log.tenants(), log.teams(), log.projects(), log.keys()}, stable);
   const Result<Ingested> all = [&] {
     Progress progress(context, "ingesting");
     return ingest(**source, snapshot, *naming, stable, *recording, progress);

@@ -93,8 +93,14 @@ Result<void> run_generate(const GenerateArguments& arguments, Context& context) 
   const auto source = make_source(arguments, context);
   if (!source) return source.error();
   const std::string form = form_of(arguments);
-  const TextColumns columns{
-      .team = true, .usage = false, .parts = false, .limit = true, .outcome = false, .batch = true, .blocks = true};
+  const TextColumns columns{.team = true,
+                            .owners = false,
+                            .usage = false,
+                            .parts = false,
+                            .limit = true,
+                            .outcome = false,
+                            .batch = true,
+                            .blocks = true};
   const auto write = [&](const ByteSink& sink) {
     if (form == "csv") return write_csv(**source, sink, columns);
     if (form == "jsonl") return write_jsonl(**source, sink);

@@ -118,6 +118,7 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   run_options.witness = options.witness;
   run_options.each = options.each;
   run_options.record = options.record;
+  run_options.record_columns = options.record_columns;
   run_options.facts = options.bound;
   Stages stages{options.progress};
   stages.all = kRunWeight + (options.bound ? kBoundWeight : 0.0) +
@@ -141,6 +142,7 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   analysis.source_format = source.format();
   analysis.tenants = all_of(source.tenants());
   analysis.teams = all_of(source.teams());
+  analysis.projects = all_of(source.projects());
   analysis.skipped = source.skipped();
   analysis.unreplayed = run.unreplayed;
   analysis.rows = run.rows;

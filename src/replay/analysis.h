@@ -43,6 +43,7 @@ struct AnalyzeOptions {
   /// called from one thread, and an error of it ends the run. The decisions are then made on what a record can hold
   /// (spine/evidence.h), so a rounded share may tip one. Tenants and teams are symbols of the source.
   std::function<Result<void>(event::Record)> record;
+  std::size_t record_columns = event::kColumnsMax;      ///< candidates whose columns a decision's record holds
   std::function<void(double, std::uint64_t)> progress;  ///< share done (negative = unknown), requests so far
 };
 

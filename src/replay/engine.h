@@ -49,7 +49,8 @@ class Engine {
     Duration patience{30 * kSecond};  ///< longest wait for capacity of a class without a deadline of its own
     bool learn_h0 = true;             ///< keep the shadow index of the all-API world
     bool note_late_hits = false;      ///< keep late_hits()
-    bool units_given = false;         ///< units move as give_units() says, not as the fleet's own policies would here
+    std::size_t record_columns = event::kColumnsMax;  ///< of a decision's candidates, the rest as count and digest
+    bool units_given = false;  ///< units move as give_units() says, not as the fleet's own policies would here
   };
   /// Prompt tokens that a request found cached although it was sent later than it came, or more than once: its own
   /// blocks, or those of requests behind it, may be among them.

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/hash.h"
-#include "replay/slo_met.h"
+#include "replay/per_token.h"
 #include "replay/usage_of.h"
 
 namespace ace {
@@ -18,6 +18,8 @@ std::uint64_t content_of(const Arrival& row, const RequestSource& source) {
   hash = mix(hash, hash_of(source.tenants()[row.tenant]));
   hash = mix(hash, hash_of(source.teams()[row.team]));
   hash = mix(hash, hash_of(source.providers()[row.provider]));
+  if (row.project != 0) hash = mix(hash, hash_of(source.projects()[row.project]));
+  if (row.key != 0) hash = mix(hash, hash_of(source.keys()[row.key]));
   const auto add = [&](auto value) { hash = mix(hash, static_cast<std::uint64_t>(value)); };
   for (const std::int32_t count :
        {row.prompt, row.output, row.reasoning, row.cached, row.cache_write, row.cache_write_1h, row.audio_prompt,
@@ -99,6 +101,8 @@ std::vector<event::Record> LogEvents::operator()(const Demand& demand) {
   admitted.at = row.at;
   admitted.tenant = row.tenant;
   admitted.team = row.team;
+  admitted.project = row.project;
+  admitted.key = row.key;
   admitted.declared_tenant = demand.tenant;
   admitted.requested = demand.model;
   admitted.slo = demand.slo;
@@ -126,7 +130,7 @@ std::vector<event::Record> LogEvents::operator()(const Demand& demand) {
     completed.offer = by.offer;
     completed.ttft = ttft;
     if (row.ttft_us >= 0 && row.duration_us >= row.ttft_us) completed.tpot = per_token(took - ttft, row.output);
-    completed.slo_met = met(fleet_->fleet().slo_classes[demand.slo.value], completed.ttft, completed.tpot, took);
+    completed.slo_met = fleet_->fleet().slo_classes[demand.slo.value].kept(completed.ttft, completed.tpot, took);
   }
 
   std::vector<event::Record> records;

@@ -50,7 +50,8 @@ void Engine::record_decision(Flight& flight, const Request& request, const Live&
     if ((*fleet_)[decision.chosen].tier != Tier::payg)
       decided.cheapest_payg = cheapest_payg(flight.demand, decision.chosen, usage);
   }
-  record(now, flight, decided, flight.told_decisions++, witness_of_->evidence(request, now, live, scratch_));
+  record(now, flight, decided, flight.told_decisions++,
+         witness_of_->evidence(request, now, live, scratch_, options_.record_columns));
 }
 
 void Engine::record_attempts(Flight& flight, Instant now) {

@@ -48,6 +48,33 @@ TEST(Record, of_every_decision_is_enough_to_make_it_again) {
   });
 }
 
+TEST(Record, holds_the_columns_of_as_many_candidates_as_it_is_told) {
+  const auto fleet = world();
+  const Snapshot snapshot(*fleet);
+  std::vector<std::vector<OfferId>> chosen;
+  std::size_t more_than_one = 0;
+  for (const std::size_t columns : {std::size_t{1}, event::kColumnsMax, ~std::size_t{0}}) {
+    MemorySource source = requests(400);
+    RunOptions options;
+    options.record_columns = columns;
+    chosen.emplace_back();
+    options.record = [&](event::Record record) -> Result<void> {
+      const auto* decided = std::get_if<event::Decided>(&record.event);
+      if (decided == nullptr) return {};
+      const std::size_t feasible = decided->decision.feasible;
+      more_than_one += feasible > 1 ? 1 : 0;
+      EXPECT_EQ(record.evidence.live.size(), std::min(feasible, columns));
+      EXPECT_EQ(record.evidence.others_digest != 0, feasible > columns);
+      chosen.back().push_back(decided->decision.chosen);
+      return {};
+    };
+    ASSERT_TRUE(run(snapshot, source, options));
+  }
+  EXPECT_GT(more_than_one, 100U) << "else nothing is left out";
+  EXPECT_EQ(chosen[0], chosen[1]) << "what is written down decides nothing";
+  EXPECT_EQ(chosen[1], chosen[2]);
+}
+
 TEST(Record, tells_of_each_request_from_its_admission_to_its_end) {
   const auto fleet = world();
   const Snapshot snapshot(*fleet);

@@ -33,6 +33,7 @@ class Island {
     engine.seed = options.seed;
     engine.stream = "island/" + std::to_string(number);
     engine.note_late_hits = options.facts;
+    engine.record_columns = options.record_columns;
     facts_.longest.resize(fleet.fleet().slo_classes.size());
     Engine::Sink sink{[this](const Settled& s) { settled(s); },
                       [this](const event::UnitsChanged& c) { changed(c); },
@@ -411,8 +412,9 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
   Series series = islands[0]->series();
   for (std::uint32_t i = 1; i < map.count; ++i) series.merge(islands[i]->series());
   result.series = std::move(series);
-  const std::vector<std::string> tenants = all_of(source.tenants()), teams = all_of(source.teams());
-  result.statement = first.close({tenants, teams});
+  const std::vector<std::string> tenants = all_of(source.tenants()), teams = all_of(source.teams()),
+                                 projects = all_of(source.projects());
+  result.statement = first.close({tenants, teams, projects});
   return result;
 }
 

@@ -26,6 +26,7 @@ struct RunOptions {
   std::function<bool(const Arrival&)> keep;           ///< empty = all
   std::function<void(const Settled&)> each;           ///< empty = none; called from one thread only
   std::function<Result<void>(event::Record)> record;  ///< see AnalyzeOptions
+  std::size_t record_columns = event::kColumnsMax;    ///< likewise
   std::function<void(double, std::uint64_t)> progress;
 };
 

@@ -48,6 +48,8 @@ class Repeated : public RequestSource {
   [[nodiscard]] const Interner& models() const override { return source_->models(); }
   [[nodiscard]] const Interner& tenants() const override { return source_->tenants(); }
   [[nodiscard]] const Interner& teams() const override { return source_->teams(); }
+  [[nodiscard]] const Interner& projects() const override { return source_->projects(); }
+  [[nodiscard]] const Interner& keys() const override { return source_->keys(); }
   [[nodiscard]] Tokens block_tokens() const override { return source_->block_tokens(); }
   [[nodiscard]] std::string format() const override { return source_->format(); }
   [[nodiscard]] double progress() const override { return source_->progress(); }

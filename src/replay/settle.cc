@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "replay/engine.h"
-#include "replay/slo_met.h"
+#include "replay/per_token.h"
 #include "replay/usage_of.h"
 
 namespace ace {
@@ -34,10 +34,10 @@ void Engine::spend(const Flight& flight, Instant now, event::Outcome outcome) {
   spent.row = arrival.row;
   spent.cost = settler_.paid(flight.failures);
   spent.served = outcome == event::Outcome::served;
-  spent.slo_met =
-      outcome == event::Outcome::cache_hit ||
-      (spent.served && met(fleet_->fleet().slo_classes[flight.demand.slo.value], flight.first_token - arrival.at,
-                           per_token(now - flight.first_token, flight.output), now - arrival.at));
+  spent.slo_met = outcome == event::Outcome::cache_hit ||
+                  (spent.served && fleet_->fleet().slo_classes[flight.demand.slo.value].kept(
+                                       flight.first_token - arrival.at,
+                                       per_token(now - flight.first_token, flight.output), now - arrival.at));
   spent.observed = arrival.cost_nano >= 0;
   sink_.spent(spent);
 }
@@ -50,6 +50,8 @@ event::Admitted Engine::admitted(const Flight& flight) const {
   admitted.at = arrival.at;
   admitted.tenant = arrival.tenant;
   admitted.team = arrival.team;
+  admitted.project = arrival.project;
+  admitted.key = arrival.key;
   admitted.declared_tenant = flight.demand.tenant;
   admitted.requested = flight.demand.model;
   admitted.slo = flight.demand.slo;
@@ -87,7 +89,7 @@ event::Completed Engine::completed(const Flight& flight, Instant now, event::Out
     completed.ttft = flight.first_token - arrival.at;
     completed.tpot = per_token(now - flight.first_token, flight.output);
     const SloClass& slo = fleet_->fleet().slo_classes[flight.demand.slo.value];
-    completed.slo_met = met(slo, completed.ttft, completed.tpot, now - arrival.at);
+    completed.slo_met = slo.kept(completed.ttft, completed.tpot, now - arrival.at);
   }
   return completed;
 }

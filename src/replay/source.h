@@ -37,6 +37,7 @@ struct Arrival {
   std::int64_t duration_us = -1;
   std::uint64_t id = 0;                   ///< keyed hash of the log's own id; 0 = it has none, or none was asked for
   std::uint32_t provider = 0;             ///< symbol of who served it; likewise
+  std::uint32_t project = 0, key = 0;     ///< symbols: what it was for, and whose API key; 0 = the log does not say
   std::span<const std::uint32_t> blocks;  ///< prefix block ids in order; valid until the next call of next()
 };
 
@@ -60,6 +61,9 @@ class RequestSource {
   [[nodiscard]] virtual const Interner& teams() const = 0;
   /// Who served, as the log calls them, by symbol; the first is "". Only where origins were asked for.
   [[nodiscard]] virtual const Interner& providers() const;
+  /// What requests were for, and under which API key (always masked), by symbol; the first of each is "".
+  [[nodiscard]] virtual const Interner& projects() const;
+  [[nodiscard]] virtual const Interner& keys() const;
   [[nodiscard]] virtual Tokens block_tokens() const { return Tokens{512}; }
   /// "Azure LLM inference CSV", for the report.
   [[nodiscard]] virtual std::string format() const = 0;
@@ -70,7 +74,8 @@ class RequestSource {
   [[nodiscard]] virtual double progress() const { return -1.0; }
 };
 
-inline const Interner& RequestSource::providers() const {
+/// The names of a source that has none.
+inline const Interner& no_names() {
   static const Interner none = [] {
     Interner names;
     names("");
@@ -78,5 +83,8 @@ inline const Interner& RequestSource::providers() const {
   }();
   return none;
 }
+inline const Interner& RequestSource::providers() const { return no_names(); }
+inline const Interner& RequestSource::projects() const { return no_names(); }
+inline const Interner& RequestSource::keys() const { return no_names(); }
 
 }  // namespace ace

@@ -3,9 +3,9 @@
 ///
 /// Eight bytes of magic, then frames: u32 kind, u32 bytes, payload.
 ///   head  (1, first)  u32 tokens per block, then the format's name
-///   name  (2)         u32 table (0 model, 1 tenant, 2 team), then the next name of that table
+///   name  (2)         u32 table (0 model, 1 tenant, 2 team, 3 project, 4 key), then the next name of that table
 ///   class (3)         u32 model, tenant, team, needs, flags (1 batch, 2 failed, 4 answered from a response cache):
-///                     what rows refer to, numbered from 0
+///                     what rows refer to, numbered from 0; u32 project and key follow where there is one
 ///   rows  (4)         i64 number of the first row, u32 n, u32 0, then n rows of 24 bytes, then extras of marked rows:
 ///                       row:    i64 at (ns since the epoch), i32 prompt, i32 output, u32 class, u32 max_output; its
 ///                               highest bit says that extras follow

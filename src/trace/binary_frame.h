@@ -26,11 +26,12 @@ inline constexpr std::uint32_t kHasExtras = 0x8000'0000;
 inline constexpr std::uint32_t kBatch = 1;
 inline constexpr std::uint32_t kFailed = 2;
 inline constexpr std::uint32_t kCacheHit = 4;
+inline constexpr std::size_t kTables = 5;  ///< of names: models, tenants, teams, projects, keys
 inline constexpr std::size_t kRowBytes = 24;
 inline constexpr std::size_t kFrameMax = std::size_t{16} << 20;
 
 struct Class {
-  std::uint32_t model = 0, tenant = 0, team = 0, needs = 0, flags = 0;
+  std::uint32_t model = 0, tenant = 0, team = 0, needs = 0, flags = 0, project = 0, key = 0;
   friend bool operator==(const Class&, const Class&) = default;
   friend auto operator<=>(const Class&, const Class&) = default;
 };

@@ -20,6 +20,7 @@ class BinarySource final : public RequestSource {
  public:
   BinarySource(Window window, const ReadOptions& options) : window_(std::move(window)), symbols_(options) {
     window_.set_record_max(kFrameMax + 8);
+    forget_names();
   }
 
   /// Magic and head.
@@ -66,7 +67,7 @@ class BinarySource final : public RequestSource {
     count_ = checksum_ = 0;
     ended_ = false;
     last_at_ = std::numeric_limits<std::int64_t>::min();
-    for (auto& table : names_) table.clear();
+    forget_names();
     classes_.clear();
     return open();
   }
@@ -74,6 +75,8 @@ class BinarySource final : public RequestSource {
   [[nodiscard]] const Interner& models() const override { return symbols_.models(); }
   [[nodiscard]] const Interner& tenants() const override { return symbols_.tenants(); }
   [[nodiscard]] const Interner& teams() const override { return symbols_.teams(); }
+  [[nodiscard]] const Interner& projects() const override { return symbols_.projects(); }
+  [[nodiscard]] const Interner& keys() const override { return symbols_.keys(); }
   [[nodiscard]] Tokens block_tokens() const override { return Tokens{block_tokens_}; }
   [[nodiscard]] std::string format() const override { return format_; }
   [[nodiscard]] double progress() const override { return window_.progress(); }
@@ -105,6 +108,10 @@ class BinarySource final : public RequestSource {
     if (kind != kEnd) checksum_ = check(checksum_, window_.view().substr(0, frame_bytes_));
     return kind;
   }
+  void forget_names() {
+    names_ = {};
+    names_[3] = names_[4] = {0};  // the stream does not say ""
+  }
   void done() {
     window_.consume(frame_bytes_);
     frame_bytes_ = 0;
@@ -120,20 +127,29 @@ class BinarySource final : public RequestSource {
       case kName: {
         if (payload_.size() < 4) return corrupt("short name frame");
         const auto table = get<std::uint32_t>(payload_, 0);
-        if (table > 2) return corrupt("name of no table");
+        if (table >= kTables) return corrupt("name of no table");
         const std::string_view raw = payload_.substr(4);
-        const auto symbol = table == 0 ? symbols_.model(raw) : table == 1 ? symbols_.tenant(raw) : symbols_.team(raw);
+        const auto symbol = table == 0   ? symbols_.model(raw)
+                            : table == 1 ? symbols_.tenant(raw)
+                            : table == 2 ? symbols_.team(raw)
+                            : table == 3 ? symbols_.project(raw)
+                                         : symbols_.key(raw);
         if (!symbol) return symbol.error();
         names_[table].push_back(*symbol);
         break;
       }
       case kClass: {
-        if (payload_.size() != 20) return corrupt("class frame of another length");
-        const auto part = [this](std::size_t i) { return get<std::uint32_t>(payload_, 4 * i); };
+        if (payload_.size() != 20 && payload_.size() != 28) return corrupt("class frame of another length");
+        const auto part = [this](std::size_t i) {
+          return 4 * i < payload_.size() ? get<std::uint32_t>(payload_, 4 * i) : 0U;
+        };
         for (std::size_t table = 0; table < 3; ++table)
           if (part(table) >= names_[table].size()) return corrupt("a class refers to a name that is not there");
+        if (part(5) >= names_[3].size() || part(6) >= names_[4].size())
+          return corrupt("a class refers to a project or key that is not there");
         if (part(4) > (kBatch | kFailed | kCacheHit)) return corrupt("flags of no meaning");
-        classes_.push_back({names_[0][part(0)], names_[1][part(1)], names_[2][part(2)], part(3), part(4)});
+        classes_.push_back({names_[0][part(0)], names_[1][part(1)], names_[2][part(2)], part(3), part(4),
+                            names_[3][part(5)], names_[4][part(6)]});
         break;
       }
       case kRows: {
@@ -189,6 +205,8 @@ class BinarySource final : public RequestSource {
     a.model = entry.model;
     a.tenant = entry.tenant;
     a.team = entry.team;
+    a.project = entry.project;
+    a.key = entry.key;
     a.needs = entry.needs;
     a.batch = (entry.flags & kBatch) != 0;
     a.failed = (entry.flags & kFailed) != 0;
@@ -238,7 +256,7 @@ class BinarySource final : public RequestSource {
   std::uint32_t block_tokens_ = 512;
   std::string format_;
   Symbols symbols_;
-  std::array<std::vector<std::uint32_t>, 3> names_;  ///< of models, tenants, teams: the stream's numbers to symbols
+  std::array<std::vector<std::uint32_t>, kTables> names_;  ///< the stream's numbers to symbols
   std::vector<Class> classes_;
   std::vector<std::uint32_t> blocks_;
   std::vector<std::size_t> ends_;

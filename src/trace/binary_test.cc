@@ -19,7 +19,7 @@ std::string same(std::string_view name) { return std::string(name); }
 
 ReadOptions unmasked() {
   ReadOptions options;
-  options.masks = {.model = same, .tenant = same, .team = same, .identity = same, .provider = same};
+  options.masks = {.model = same, .tenant = same, .team = same, .project = same, .identity = same, .provider = same};
   return options;
 }
 
@@ -32,6 +32,8 @@ class Listed final : public RequestSource {
       models_("model-" + std::to_string(i));
       tenants_(i == 0 ? "" : "tenant-" + std::to_string(i));
       teams_("team-" + std::to_string(i));
+      projects_(i == 0 ? "" : "project-" + std::to_string(i));
+      keys_(i == 0 ? "" : "key-" + std::to_string(i));
     }
     const auto some = [&rng](std::int64_t unsaid) { return rng.chance(0.3) ? rng.between(0, 1'000'000) : unsaid; };
     for (std::uint64_t i = 0, n = rng.below(300); i < n; ++i) {
@@ -41,6 +43,8 @@ class Listed final : public RequestSource {
       row.a.model = static_cast<std::uint32_t>(rng.below(3));
       row.a.tenant = static_cast<std::uint32_t>(rng.below(3));
       row.a.team = static_cast<std::uint32_t>(rng.below(3));
+      row.a.project = rng.chance(0.3) ? static_cast<std::uint32_t>(rng.below(3)) : 0;
+      row.a.key = rng.chance(0.3) ? static_cast<std::uint32_t>(rng.below(3)) : 0;
       row.a.prompt = static_cast<std::int32_t>(some(7));
       row.a.output = static_cast<std::int32_t>(some(0));
       row.a.reasoning = static_cast<std::int32_t>(some(0));
@@ -85,6 +89,8 @@ class Listed final : public RequestSource {
   [[nodiscard]] const Interner& models() const override { return models_; }
   [[nodiscard]] const Interner& tenants() const override { return tenants_; }
   [[nodiscard]] const Interner& teams() const override { return teams_; }
+  [[nodiscard]] const Interner& projects() const override { return projects_; }
+  [[nodiscard]] const Interner& keys() const override { return keys_; }
   [[nodiscard]] Tokens block_tokens() const override { return Tokens{256}; }
   [[nodiscard]] std::string format() const override { return "a list"; }
   [[nodiscard]] const std::vector<Kept>& rows() const { return rows_; }
@@ -92,7 +98,7 @@ class Listed final : public RequestSource {
  private:
   std::vector<Kept> rows_;
   std::size_t at_ = 0;
-  Interner models_, tenants_, teams_;
+  Interner models_, tenants_, teams_, projects_, keys_;
 };
 
 std::string bytes_from(RequestSource& source) {
@@ -123,6 +129,8 @@ TEST(BinaryTrace, gives_back_every_field_of_every_row) {
         EXPECT_EQ((*back)->models()[a.model], listed.models()[b.model]);
         EXPECT_EQ((*back)->tenants()[a.tenant], listed.tenants()[b.tenant]);
         EXPECT_EQ((*back)->teams()[a.team], listed.teams()[b.team]);
+        EXPECT_EQ((*back)->projects()[a.project], listed.projects()[b.project]);
+        EXPECT_EQ((*back)->keys()[a.key], listed.keys()[b.key]);
         EXPECT_EQ(std::tuple(a.prompt, a.output, a.reasoning, a.cached, a.cache_write, a.max_output),
                   std::tuple(b.prompt, b.output, b.reasoning, b.cached, b.cache_write, b.max_output));
         EXPECT_EQ(std::tuple(a.needs, a.batch, a.failed, a.cache_hit, a.cost_nano, a.ttft_us, a.duration_us),
@@ -211,8 +219,14 @@ TEST(WriteText, states_what_is_stated_and_disarms_formulas) {
   auto source = generate(profile, options);
   ASSERT_TRUE(source);
   std::string csv;
-  TextColumns columns{
-      .team = false, .usage = false, .parts = false, .limit = true, .outcome = false, .batch = false, .blocks = false};
+  TextColumns columns{.team = false,
+                      .owners = false,
+                      .usage = false,
+                      .parts = false,
+                      .limit = true,
+                      .outcome = false,
+                      .batch = false,
+                      .blocks = false};
   ASSERT_TRUE(write_csv(
       **source, [&](std::string_view piece) { return csv += piece, Result<void>{}; }, columns));
   EXPECT_EQ(csv.substr(0, csv.find('\n')), "at,model,tenant,prompt,output,max_output");

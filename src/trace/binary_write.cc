@@ -63,17 +63,24 @@ class Writer {
   }
 
   std::uint32_t class_of(const Arrival& a) {
-    const Class want{a.model, a.tenant, a.team, a.needs,
-                     (a.batch ? kBatch : 0U) | (a.failed ? kFailed : 0U) | (a.cache_hit ? kCacheHit : 0U)};
+    const Class want{a.model,
+                     a.tenant,
+                     a.team,
+                     a.needs,
+                     (a.batch ? kBatch : 0U) | (a.failed ? kFailed : 0U) | (a.cache_hit ? kCacheHit : 0U),
+                     a.project,
+                     a.key};
     if (a.tenant < latest_.size() && latest_[a.tenant].first == want) return latest_[a.tenant].second;
     const auto [at, fresh] = classes_.try_emplace(want, static_cast<std::uint32_t>(classes_.size()));
     if (fresh) {
       std::string payload;
       for (const std::uint32_t part : {want.model, want.tenant, want.team, want.needs, want.flags}) put(payload, part);
+      if (want.project != 0 || want.key != 0)
+        for (const std::uint32_t part : {want.project, want.key}) put(payload, part);
       frame(kClass, payload);
     }
     if (a.tenant < (1U << 20)) {
-      if (a.tenant >= latest_.size()) latest_.resize(a.tenant + 1, {Class{~0U, ~0U, ~0U, 0, 0}, 0});
+      if (a.tenant >= latest_.size()) latest_.resize(a.tenant + 1, {Class{~0U, ~0U, ~0U, 0, 0, 0, 0}, 0});
       latest_[a.tenant] = {want, at->second};
     }
     return at->second;
@@ -109,6 +116,8 @@ class Writer {
     names(0, source_.models(), models_);
     names(1, source_.tenants(), tenants_);
     names(2, source_.teams(), teams_);
+    names(3, source_.projects(), projects_);
+    names(4, source_.keys(), keys_);
     std::size_t begin = 0;
     while (begin < batch.size()) {
       rows_.clear();
@@ -147,7 +156,7 @@ class Writer {
   const ByteSink& sink_;
   std::string out_, rows_, extras_;
   std::uint64_t count_ = 0, checksum_ = 0;
-  std::size_t models_ = 0, tenants_ = 0, teams_ = 0;
+  std::size_t models_ = 0, tenants_ = 0, teams_ = 0, projects_ = 1, keys_ = 1;  ///< names written; 0 is "" to both
   std::map<Class, std::uint32_t> classes_;
   std::vector<std::pair<Class, std::uint32_t>> latest_;  ///< by tenant, since a tenant's rows are mostly alike
 };

@@ -22,6 +22,7 @@ constexpr FieldName kFields[] = {
     {Field::model, "model", 0, false},
     {Field::tenant, "tenant", 0, false},
     {Field::team, "team", 0, false},
+    {Field::project, "project", 0, false},
     {Field::user, "user", 0, false},
     {Field::api_key, "api_key", 0, false},
     {Field::prompt, "prompt", 0, true},

@@ -29,6 +29,8 @@ class FileTrace : public RequestSource {
   [[nodiscard]] const Interner& tenants() const final { return builder_.symbols().tenants(); }
   [[nodiscard]] const Interner& teams() const final { return builder_.symbols().teams(); }
   [[nodiscard]] const Interner& providers() const final { return builder_.symbols().providers(); }
+  [[nodiscard]] const Interner& projects() const final { return builder_.symbols().projects(); }
+  [[nodiscard]] const Interner& keys() const final { return builder_.symbols().keys(); }
   [[nodiscard]] std::string format() const final { return format_; }
   [[nodiscard]] std::vector<SkippedRows> skipped() const final { return bad_.all(); }
   [[nodiscard]] std::vector<std::string> notes() const final;

@@ -103,7 +103,8 @@ Result<std::unique_ptr<RequestSource>> open_trace(const std::string& path, const
 }
 
 Masks masks_with(const MaskKey& key, const std::vector<std::string>& models, const std::vector<std::string>& tenants,
-                 const std::vector<std::string>& teams, const std::vector<std::string>& providers) {
+                 const std::vector<std::string>& teams, const std::vector<std::string>& providers,
+                 const std::vector<std::string>& projects) {
   const auto mask = [&](const std::vector<std::string>& declared) -> Masks::Mask {
     auto masker = std::make_shared<Masker>(key);  // shared: std::function copies, the secret does not
     for (const std::string& name : declared) masker->declare(name);
@@ -112,12 +113,13 @@ Masks masks_with(const MaskKey& key, const std::vector<std::string>& models, con
   return {.model = mask(models),
           .tenant = mask(tenants),
           .team = mask(teams),
+          .project = mask(projects),
           .identity = mask({}),
           .provider = mask(providers)};
 }
 
 Masks masks_for(const MaskKey& key, const Fleet& fleet, std::vector<std::string> models) {
-  std::vector<std::string> tenants, teams, providers;
+  std::vector<std::string> tenants, teams, providers, projects;
   for (const Model& model : fleet.models) {
     models.push_back(model.name);
     models.insert(models.end(), model.aliases.begin(), model.aliases.end());
@@ -125,6 +127,7 @@ Masks masks_for(const MaskKey& key, const Fleet& fleet, std::vector<std::string>
   for (const Tenant& tenant : fleet.tenants) {
     tenants.push_back(tenant.name);
     teams.insert(teams.end(), tenant.teams.begin(), tenant.teams.end());
+    projects.insert(projects.end(), tenant.projects.begin(), tenant.projects.end());
   }
   for (const Provider& provider : fleet.providers) {
     providers.push_back(provider.name);
@@ -135,7 +138,7 @@ Masks masks_for(const MaskKey& key, const Fleet& fleet, std::vector<std::string>
     for (const Serving& serving : destination.serving)
       if (serving.price) providers.push_back(fleet.prices.rows[serving.price->value].provider);
   }
-  return masks_with(key, models, tenants, teams, providers);
+  return masks_with(key, models, tenants, teams, providers, projects);
 }
 
 MaskKey random_mask_key() {

@@ -54,5 +54,59 @@ TEST(Origins, outlive_the_sorting_of_a_log) {
   }
 }
 
+std::string owners_of(const std::string& text, ReadOptions o) {
+  o.masks = masks_with(MaskKey{7}, {"gpt-4o"}, {"acme"}, {"search"}, {}, {"checkout"});
+  o.tz = "UTC";
+  auto source = read_trace(bytes_of(text), "t", o);
+  std::vector<Arrival> batch(5);
+  const Result<std::size_t> n = (*source)->next(batch);
+  EXPECT_TRUE(n) << n.error().what();
+  std::string all;
+  for (const Arrival& a : std::span(batch).first(n.value_or(0)))
+    all += (*source)->tenants()[a.tenant] + "/" + (*source)->teams()[a.team] + "/" + (*source)->projects()[a.project] +
+           "/" + (*source)->keys()[a.key] + "\n";
+  return all;
+}
+
+/// What a key is called tells who holds it, so it is an identity even where it looks like a declared name.
+TEST(Origins, a_row_belongs_to_a_project_and_a_key_where_the_log_says_so) {
+  const std::string key = masks_with(MaskKey{7}).identity("sk-1"), named = masks_with(MaskKey{7}).identity("checkout");
+  const std::string other = masks_with(MaskKey{7}).project("secret");
+  const std::string csv =
+      "at,model,tenant,team,project,api_key,prompt,output\n"
+      "2026-01-05T00:00:00Z,gpt-4o,acme,search,checkout,sk-1,1,1\n"
+      "2026-01-05T00:00:01Z,gpt-4o,acme,search,secret,checkout,1,1\n"
+      "2026-01-05T00:00:02Z,gpt-4o,acme,search,,,1,1\n";
+  EXPECT_EQ(owners_of(csv, {}),
+            "acme/search/checkout/" + key + "\nacme/search/" + other + "/" + named + "\nacme/search//\n");
+  ReadOptions mapped;
+  mapped.columns = "at=ts,prompt=in,output=out,tenant=who,project=p,api_key=k";
+  EXPECT_EQ(owners_of("ts,in,out,who,p,k\n2026-01-05T00:00:00Z,1,1,acme,checkout,sk-1\n", mapped),
+            "acme//checkout/" + key + "\n");
+  const std::string spend =
+      R"({"startTime":"2026-01-05T00:00:00Z","model":"gpt-4o","organization_id":"acme","team_id":"search","api_key":"sk-1","prompt_tokens":5,"completion_tokens":1,"spend":0.1})"
+      "\n";
+  EXPECT_EQ(owners_of(spend, {}), "acme/search//" + key + "\n");
+}
+
+TEST(Origins, owners_outlive_a_conversion) {
+  const std::string csv =
+      "at,model,tenant,team,project,api_key,prompt,output\n"
+      "2026-01-05T00:00:00Z,gpt-4o,acme,search,checkout,sk-1,1,1\n"
+      "2026-01-05T00:00:01Z,gpt-4o,acme,search,,,1,1\n";
+  // What is masked is masked again where it is read again, like every name that nobody declared.
+  const Masks masks = masks_with(MaskKey{7});
+  const std::string want = "acme/search/checkout/" + masks.identity(masks.identity("sk-1")) + "\nacme/search//\n";
+  for (const bool lines : {false, true}) {
+    ReadOptions o;
+    o.masks = masks_with(MaskKey{7}, {"gpt-4o"}, {"acme"}, {"search"}, {}, {"checkout"});
+    auto source = read_trace(bytes_of(csv), "t", o);
+    std::string text;
+    const ByteSink sink = [&](std::string_view piece) { return text += piece, Result<void>{}; };
+    ASSERT_TRUE(lines ? write_jsonl(**source, sink) : write_csv(**source, sink));
+    EXPECT_EQ(owners_of(text, {}), want) << text;
+  }
+}
+
 }  // namespace
 }  // namespace ace

@@ -18,15 +18,16 @@ constexpr std::size_t kLinesShown = 5;
 }  // namespace
 
 Symbols::Symbols(const ReadOptions& options) : masks_(options.masks) {
-  if (!masks_.model || !masks_.tenant || !masks_.team || !masks_.identity || !masks_.provider) {
+  if (!masks_.model || !masks_.tenant || !masks_.team || !masks_.project || !masks_.identity || !masks_.provider) {
     const Masks random = masks_with(random_mask_key());
     if (!masks_.model) masks_.model = random.model;
     if (!masks_.tenant) masks_.tenant = random.tenant;
     if (!masks_.team) masks_.team = random.team;
+    if (!masks_.project) masks_.project = random.project;
     if (!masks_.identity) masks_.identity = random.identity;
     if (!masks_.provider) masks_.provider = random.provider;
   }
-  providers_.names("");
+  for (Table* table : {&providers_, &projects_, &keys_}) table->names("");
 }
 
 Result<std::uint32_t> Symbols::look_up(Table& table, std::string_view raw, char kind, const Masks::Mask& mask,
@@ -63,6 +64,14 @@ Result<std::uint32_t> Symbols::provider(std::string_view raw) {
   return look_up(providers_, raw, 'n', masks_.provider, "provider");
 }
 
+Result<std::uint32_t> Symbols::project(std::string_view raw) {
+  return look_up(projects_, raw, 'n', masks_.project, "project");
+}
+
+Result<std::uint32_t> Symbols::key(std::string_view raw) {
+  return look_up(keys_, raw, 'i', masks_.identity, "API key");
+}
+
 std::uint64_t Symbols::id(std::string_view raw) const {
   return std::max<std::uint64_t>(hash_of(masks_.identity(raw)), 1);
 }
@@ -72,7 +81,7 @@ void RowBuilder::begin() {
   seen_ = 0;
   end_.reset();
   first_token_.reset();
-  id_ = provider_ = model_ = tenant_ = team_ = organization_ = api_key_ = user_ = call_type_ = {};
+  id_ = provider_ = model_ = tenant_ = team_ = project_ = organization_ = api_key_ = user_ = call_type_ = {};
   extras_ = {};
 }
 
@@ -149,6 +158,9 @@ Result<void> RowBuilder::set(const Column& column, std::string_view text) {
       return {};
     case Field::team:
       team_ = text;
+      return {};
+    case Field::project:
+      project_ = text;
       return {};
     case Field::organization:
       organization_ = text;
@@ -267,6 +279,16 @@ Result<Arrival> RowBuilder::finish() {
   row_.model = *model;
   row_.tenant = *tenant;
   row_.team = *team;
+  if (!project_.empty()) {
+    const Result<std::uint32_t> project = symbols_.project(project_);
+    if (!project) return project.error();
+    row_.project = *project;
+  }
+  if (!api_key_.empty()) {
+    const Result<std::uint32_t> key = symbols_.key(api_key_);
+    if (!key) return key.error();
+    row_.key = *key;
+  }
   if (origins_) {
     const Result<std::uint32_t> provider = symbols_.provider(provider_);
     if (!provider) return provider.error();

@@ -27,6 +27,7 @@ enum class Field : std::uint8_t {
   model,
   tenant,
   team,
+  project,
   organization,  ///< LiteLLM: the tenant, before the team
   api_key,
   user,
@@ -78,12 +79,17 @@ class Symbols {
   Result<std::uint32_t> tenant(std::string_view raw, bool identity = false);
   Result<std::uint32_t> team(std::string_view raw, bool identity = false);
   Result<std::uint32_t> provider(std::string_view raw);
+  Result<std::uint32_t> project(std::string_view raw);
+  /// An API key: an identity, whatever it is called.
+  Result<std::uint32_t> key(std::string_view raw);
   /// Of a row's own id: 64 bits of its keyed token, never 0. @pre it is not empty
   [[nodiscard]] std::uint64_t id(std::string_view raw) const;
   [[nodiscard]] const Interner& models() const { return models_.names; }
   [[nodiscard]] const Interner& tenants() const { return tenants_.names; }
   [[nodiscard]] const Interner& teams() const { return teams_.names; }
   [[nodiscard]] const Interner& providers() const { return providers_.names; }
+  [[nodiscard]] const Interner& projects() const { return projects_.names; }
+  [[nodiscard]] const Interner& keys() const { return keys_.names; }
 
  private:
   struct Hash {
@@ -101,7 +107,7 @@ class Symbols {
                                        const char* what);
 
   Masks masks_;
-  Table models_, tenants_, teams_, providers_;
+  Table models_, tenants_, teams_, providers_, projects_, keys_;
 };
 
 /// Collects the fields of one row. Views must stay valid until finish().
@@ -145,7 +151,7 @@ class RowBuilder {
   Arrival row_;
   std::uint64_t seen_ = 0;
   std::optional<Instant> end_, first_token_;
-  std::string_view id_, provider_, model_, tenant_, team_, organization_, api_key_, user_, call_type_;
+  std::string_view id_, provider_, model_, tenant_, team_, project_, organization_, api_key_, user_, call_type_;
   std::vector<std::uint32_t> blocks_;
   std::uint64_t long_requests_ = 0;
   LiteLlmMetadata metadata_;

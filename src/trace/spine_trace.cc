@@ -22,7 +22,12 @@ struct SpineTrace::State {
   struct IdHash {
     std::size_t operator()(RequestId id) const { return id.high * 31 ^ id.low; }
   };
-  Interner models, tenants, teams;
+  struct Names {
+    Interner models, tenants, teams, projects, keys;
+    Names() {
+      for (Interner* names : {&projects, &keys}) (*names)("");
+    }
+  } names;
   event::Symbols symbols;
   std::map<std::uint64_t, std::vector<std::string>> model_names;  ///< by snapshot
   std::unordered_map<RequestId, Arrival, IdHash> open;            ///< looked up only
@@ -36,9 +41,11 @@ struct SpineTrace::State {
   void admit(const event::Record& record, const event::Admitted& a) {
     Arrival row;
     row.at = a.at;
-    row.model = models(model_name(record.snapshot, a.requested));
-    row.tenant = tenants(name(a.tenant));
-    row.team = teams(name(a.team));
+    row.model = names.models(model_name(record.snapshot, a.requested));
+    row.tenant = names.tenants(name(a.tenant));
+    row.team = names.teams(name(a.team));
+    row.project = names.projects(name(a.project));
+    row.key = names.keys(name(a.key));
     row.prompt = tokens(a.prompt.value);
     row.max_output = tokens(a.max_output.value);
     row.needs = a.needs & ~static_cast<std::uint32_t>(kText);
@@ -146,16 +153,16 @@ Result<std::size_t> SpineTrace::next(std::span<Arrival> batch) {
 
 Result<void> SpineTrace::rewind() {
   State fresh;  // names keep their symbols, and those who look at them their place
-  fresh.models = std::move(state_->models);
-  fresh.tenants = std::move(state_->tenants);
-  fresh.teams = std::move(state_->teams);
+  fresh.names = std::move(state_->names);
   *state_ = std::move(fresh);
   return {};
 }
 
-const Interner& SpineTrace::models() const { return state_->models; }
-const Interner& SpineTrace::tenants() const { return state_->tenants; }
-const Interner& SpineTrace::teams() const { return state_->teams; }
+const Interner& SpineTrace::models() const { return state_->names.models; }
+const Interner& SpineTrace::tenants() const { return state_->names.tenants; }
+const Interner& SpineTrace::teams() const { return state_->names.teams; }
+const Interner& SpineTrace::projects() const { return state_->names.projects; }
+const Interner& SpineTrace::keys() const { return state_->names.keys; }
 
 std::vector<SkippedRows> SpineTrace::skipped() const {
   if (state_->unended == 0) return {};

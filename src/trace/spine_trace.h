@@ -38,6 +38,8 @@ class SpineTrace : public RequestSource {
   [[nodiscard]] const Interner& models() const override;
   [[nodiscard]] const Interner& tenants() const override;
   [[nodiscard]] const Interner& teams() const override;
+  [[nodiscard]] const Interner& projects() const override;
+  [[nodiscard]] const Interner& keys() const override;
   [[nodiscard]] std::string format() const override { return "ACE event spine"; }
   [[nodiscard]] std::vector<SkippedRows> skipped() const override;
   [[nodiscard]] std::vector<std::string> notes() const override;

@@ -39,10 +39,12 @@ void for_each_column(Visit visit) {
   visit(21, [](auto& row) -> auto& { return row.cache_hit; });
   visit(22, [](auto& row) -> auto& { return row.id; });
   visit(23, [](auto& row) -> auto& { return row.provider; });
+  visit(24, [](auto& row) -> auto& { return row.project; });
+  visit(25, [](auto& row) -> auto& { return row.key; });
 }
 // Two more columns have rules of their own: the row number, which is left out where rows follow one another, and how
 // many prefix blocks a row has.
-constexpr unsigned kRowColumn = 24, kBlocksColumn = 25, kColumns = 26;
+constexpr unsigned kRowColumn = 26, kBlocksColumn = 27, kColumns = 28;
 
 struct Head {
   std::uint32_t rows = 0;

@@ -71,6 +71,8 @@ std::vector<Kept> random_rows(Rng& rng, std::size_t n) {
     if (!rich) continue;
     a.model = static_cast<std::uint32_t>(rng.below(3));
     a.tenant = static_cast<std::uint32_t>(rng.below(100));
+    a.project = static_cast<std::uint32_t>(rng.below(4));
+    a.key = static_cast<std::uint32_t>(rng.below(50));
     a.cached = static_cast<std::int32_t>(rng.between(-1, 5));
     a.failed = rng.chance(0.1);
     a.cache_hit = rng.chance(0.1);

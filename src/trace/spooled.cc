@@ -15,6 +15,8 @@ class Wrapped : public RequestSource {
   [[nodiscard]] const Interner& tenants() const final { return source_->tenants(); }
   [[nodiscard]] const Interner& teams() const final { return source_->teams(); }
   [[nodiscard]] const Interner& providers() const final { return source_->providers(); }
+  [[nodiscard]] const Interner& projects() const final { return source_->projects(); }
+  [[nodiscard]] const Interner& keys() const final { return source_->keys(); }
   [[nodiscard]] Tokens block_tokens() const final { return source_->block_tokens(); }
   [[nodiscard]] std::string format() const final { return source_->format(); }
   [[nodiscard]] std::vector<SkippedRows> skipped() const final { return source_->skipped(); }

@@ -39,7 +39,7 @@ enum class OnBadRow : std::uint8_t {
 /// Raw names to what may leave the perimeter. A name that is empty stays empty.
 struct Masks {
   using Mask = std::function<std::string(std::string_view raw)>;
-  Mask model, tenant, team;
+  Mask model, tenant, team, project;
   Mask identity;  ///< users and API keys: never a declared name
   Mask provider;
 };
@@ -47,9 +47,9 @@ struct Masks {
 /// Masks under one key; the names of the fleet file pass as they are.
 Masks masks_with(const MaskKey& key, const std::vector<std::string>& models = {},
                  const std::vector<std::string>& tenants = {}, const std::vector<std::string>& teams = {},
-                 const std::vector<std::string>& providers = {});
-/// The same with the models (and their aliases), tenants and teams that a fleet file declares, and with its providers
-/// and destinations in its own words and in those of its price lists. @param models further ones
+                 const std::vector<std::string>& providers = {}, const std::vector<std::string>& projects = {});
+/// The same with the models (and their aliases), tenants, teams and projects that a fleet file declares, and with its
+/// providers and destinations in its own words and in those of its price lists. @param models further ones
 Masks masks_for(const MaskKey& key, const Fleet& fleet, std::vector<std::string> models = {});
 /// A key for this run alone, from the system's random source.
 MaskKey random_mask_key();

@@ -23,6 +23,7 @@ inline std::string text_of(const Arrival& a, const RequestSource& source) {
     text += " " + std::to_string(field);
   }
   text += " " + source.models()[a.model] + " " + source.tenants()[a.tenant] + " " + source.teams()[a.team];
+  text += " " + source.projects()[a.project] + " " + source.keys()[a.key];
   for (const std::uint32_t block : a.blocks) text += " #" + std::to_string(block);
   return text;
 }

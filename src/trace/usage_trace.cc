@@ -153,7 +153,8 @@ Result<UsageTrace::Group> UsageTrace::read_group(simdjson::dom::element result, 
 
   builder_.begin();
   for (const auto& [field, name] : {std::pair{Field::model, "model"}, std::pair{Field::organization, "project_id"},
-                                    std::pair{Field::api_key, "api_key_id"}, std::pair{Field::user, "user_id"}}) {
+                                    std::pair{Field::project, "project_id"}, std::pair{Field::api_key, "api_key_id"},
+                                    std::pair{Field::user, "user_id"}}) {
     if (Result<void> set = builder_.set({field, name}, text(result, name)); !set) return set.error();
   }
   if (Result<void> set = builder_.set({Field::provider, "provider"}, "openai"); !set) return set.error();

@@ -101,6 +101,7 @@ Result<std::uint64_t> write_lines(RequestSource& source, const ByteSink& sink, s
 Result<std::uint64_t> write_csv(RequestSource& source, const ByteSink& sink, const TextColumns& columns) {
   std::string head = "at,model,tenant";
   if (columns.team) head += ",team";
+  if (columns.owners) head += ",project,api_key";
   head += ",prompt,output";
   if (columns.usage) head += ",reasoning,cached,cache_write";
   if (columns.parts)
@@ -111,6 +112,7 @@ Result<std::uint64_t> write_csv(RequestSource& source, const ByteSink& sink, con
   if (columns.blocks) head += ",blocks";
   Times times;
   Names models(source.models(), csv_text), tenants(source.tenants(), csv_text), teams(source.teams(), csv_text);
+  Names projects(source.projects(), csv_text), keys(source.keys(), csv_text);
   const auto number = [](std::string& out, std::int64_t value, std::int64_t unsaid) {
     out += ',';
     if (value != unsaid) put(out, value);
@@ -122,6 +124,7 @@ Result<std::uint64_t> write_csv(RequestSource& source, const ByteSink& sink, con
     out += ',';
     out += tenants[a.tenant];
     if (columns.team) (out += ',') += teams[a.team];
+    if (columns.owners) (((out += ',') += projects[a.project]) += ',') += keys[a.key];
     out += ',';
     put(out, a.prompt);
     out += ',';
@@ -154,6 +157,7 @@ Result<std::uint64_t> write_csv(RequestSource& source, const ByteSink& sink, con
 Result<std::uint64_t> write_jsonl(RequestSource& source, const ByteSink& sink) {
   Times times;
   Names models(source.models(), json_text), tenants(source.tenants(), json_text), teams(source.teams(), json_text);
+  Names projects(source.projects(), json_text), keys(source.keys(), json_text);
   const auto number = [](std::string& out, std::string_view key, std::int64_t value, std::int64_t unsaid) {
     if (value == unsaid) return;
     out += key;
@@ -169,6 +173,8 @@ Result<std::uint64_t> write_jsonl(RequestSource& source, const ByteSink& sink) {
     name(out, ",\"model\":", models[a.model]);
     name(out, ",\"tenant\":", tenants[a.tenant]);
     name(out, ",\"team\":", teams[a.team]);
+    name(out, ",\"project\":", projects[a.project]);
+    name(out, ",\"api_key\":", keys[a.key]);
     number(out, ",\"prompt\":", a.prompt, -1);
     number(out, ",\"output\":", a.output, -1);
     number(out, ",\"reasoning\":", a.reasoning, 0);

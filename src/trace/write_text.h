@@ -11,6 +11,7 @@ namespace ace {
 /// Which columns a CSV has beyond at, model, tenant, prompt and output. JSON lines hold what is stated, row by row.
 struct TextColumns {
   bool team = true;
+  bool owners = true;   ///< project, api_key
   bool usage = true;    ///< reasoning, cached, cache_write
   bool parts = true;    ///< cache_write_1h, audio_prompt, image_prompt, audio_output, image_output
   bool limit = true;    ///< max_output
