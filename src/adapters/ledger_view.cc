@@ -23,11 +23,9 @@ struct View {
   std::string state;
 };
 
-std::string path_of(const std::string& directory) { return directory + "/" + kLedgerView; }
-
 /// @return nothing and why, if there is no sound view
-std::optional<View> read_view(const std::string& directory, std::string& why) {
-  std::ifstream in(path_of(directory), std::ios::binary);
+std::optional<View> read_view(const std::string& path, std::string& why) {
+  std::ifstream in(path, std::ios::binary);
   if (!in) return why = "there is none", std::nullopt;
   std::ostringstream text;
   text << in.rdbuf();
@@ -46,7 +44,7 @@ std::optional<View> read_view(const std::string& directory, std::string& why) {
 }
 
 /// Beside it first, then renamed. What cannot be written is made again the next time.
-void write_view(const std::string& directory, const View& v) {
+void write_view(const std::string& path, const View& v) {
   std::string head(kMagic);
   head.append(reinterpret_cast<const char*>(v.log.data()), v.log.size());
   little_endian::put(head, v.next);
@@ -54,13 +52,13 @@ void write_view(const std::string& directory, const View& v) {
   Sha256 sha;
   const Digest digest = sha({head, v.state});
   head += view(digest);
-  const std::string beside = fmt::format("{}.{}.tmp", path_of(directory), ::getpid());
+  const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
   std::ofstream out(beside, std::ios::binary | std::ios::trunc);
   out << head << v.state;
   out.close();
   std::error_code failure;
   if (out.good())
-    std::filesystem::rename(beside, path_of(directory), failure);
+    std::filesystem::rename(beside, path, failure);
   else
     std::filesystem::remove(beside, failure);
 }
@@ -68,12 +66,15 @@ void write_view(const std::string& directory, const View& v) {
 }  // namespace
 
 Result<LedgerOfSpine> ledger_of(const std::string& directory, const LedgerOptions& options) {
-  Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(directory, PosixDisk::Access::read);
-  if (!disk) return std::move(disk).error();
-  const Result<spine::Log::Identity> identity = spine::Log::identity(**disk);
+  Result<LogView> on_disk = LogView::open(directory, options.archive);
+  if (!on_disk) return std::move(on_disk).error();
+  const Result<spine::Log::Identity> identity = spine::Log::identity(on_disk->disk());
   if (!identity) return Error(identity.error()).with("reading the log");
-  const Result<spine::Pruned> pruned = spine::pruned_of(**disk);
+  const Result<spine::Pruned> pruned = spine::pruned_of(on_disk->disk());
   if (!pruned) return Error(pruned.error());
+  Result<LogView> to_look_up = LogView::open(directory, options.archive);
+  if (!to_look_up) return std::move(to_look_up).error();
+  auto events = std::make_unique<SpineEvents>(*std::move(to_look_up));
 
   auto fleets = std::make_unique<Snapshots>(directory);
   SpineLedger::Options folding;
@@ -84,18 +85,21 @@ Result<LedgerOfSpine> ledger_of(const std::string& directory, const LedgerOption
     s->hear(record);
     return s->at(number);
   };
+  folding.recall = std::ref(*events);
   folding.budgets = options.budgets;
   folding.each = options.each;
-  const bool may_use = options.use_view && options.budgets.empty();
+  const bool may_use = options.use_view && !options.before;
+  const char* const name = options.budgets.empty() ? kLedgerView : kBudgetView;
+  const std::string path = directory + "/" + name;
   std::string why = may_use ? "" : "it was not asked for";
-  std::optional<View> view = may_use ? read_view(directory, why) : std::nullopt;
+  std::optional<View> view = may_use ? read_view(path, why) : std::nullopt;
   if (view && view->log != identity->id) {
     why = "it is of another log";
     view.reset();
   }
 
   for (bool again = false;; again = true) {
-    LedgerOfSpine made{nullptr, SpineLedger(folding), {}, 0, why};
+    LedgerOfSpine made{nullptr, nullptr, SpineLedger(folding), {}, 0, why};
     if (view) {
       Result<SpineLedger> restored = SpineLedger::restored(view->state, folding);
       if (restored) {
@@ -109,20 +113,21 @@ Result<LedgerOfSpine> ledger_of(const std::string& directory, const LedgerOption
     if (!view && pruned->segments > 0)
       return Error(Errc::bad_input,
                    fmt::format("the first {} records were pruned, and {} cannot stand for them ({}): what they held "
-                               "can no longer be folded",
-                               pruned->rest.end, kLedgerView, why));
+                               "can no longer be folded without their --archive",
+                               pruned->rest.end, name, why));
     bool fits = true;
     spine::ReadOptions reading;
     reading.from = made.begun;
-    Result<spine::LogSummary> log = spine::read_log(**disk, reading, [&](const spine::Frame& frame) -> Result<void> {
-      if (view && frame.sequence == view->next && frame.previous != spine::beginning_of(view->chain)) fits = false;
-      if (!fits) return Error(Errc::conflict, "the view is of another log");
-      if (options.progress && frame.sequence % 65'536 == 0) options.progress(frame.sequence);
-      if (frame.type != spine::RecordType::event) return {};
-      const Result<event::Record> record = event::decode(frame.payload);
-      if (!record) return Error(record.error()).with(fmt::format("record {}", frame.sequence));
-      return made.ledger.add(frame.sequence, *record);
-    });
+    Result<spine::LogSummary> log =
+        spine::read_log(on_disk->disk(), reading, [&](const spine::Frame& frame) -> Result<void> {
+          if (view && frame.sequence == view->next && frame.previous != spine::beginning_of(view->chain)) fits = false;
+          if (!fits) return Error(Errc::conflict, "the view is of another log");
+          if (options.progress && frame.sequence % 65'536 == 0) options.progress(frame.sequence);
+          if (frame.type != spine::RecordType::event || frame.sequence >= options.before.value_or(~0ULL)) return {};
+          const Result<event::Record> record = event::decode(frame.payload);
+          if (!record) return Error(record.error()).with(fmt::format("record {}", frame.sequence));
+          return made.ledger.add(frame.sequence, *record);
+        });
     if (log && view && (log->next < view->next || (log->next == view->next && log->chain != view->chain))) fits = false;
     if (!fits && !again) {
       why = "the log is not the one that it was folded from";
@@ -132,8 +137,9 @@ Result<LedgerOfSpine> ledger_of(const std::string& directory, const LedgerOption
     if (!log) return std::move(log).error();
     made.log = *std::move(log);
     made.fleets = std::move(fleets);
+    made.events = std::move(events);
     if (options.save_view && may_use && (made.log.next != made.begun || !made.view.empty()))
-      write_view(directory, {made.log.id, made.log.next, made.log.chain, made.ledger.state()});
+      write_view(path, {made.log.id, made.log.next, made.log.chain, made.ledger.state()});
     return made;
   }
 }

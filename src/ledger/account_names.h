@@ -2,6 +2,7 @@
 /// Names that a log gives to its symbols, as accounts of our own: one name is one account, whatever its symbol.
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,11 @@ class AccountNames {
     const std::uint32_t number = open("");
     assign(symbol, number);
     return number;
+  }
+  /// The same, but nothing if that symbol was never heard of.
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t symbol) const {
+    const std::uint32_t number = given(symbol);
+    return number == kNone ? std::nullopt : std::optional(number);
   }
   /// The account of a name, opened if it is new.
   std::uint32_t named(std::string_view name) {

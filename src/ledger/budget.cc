@@ -31,15 +31,19 @@ std::variant<BudgetTicket, BudgetRefusal> BudgetBook::reserve(std::span<const st
   return hold(budgets, amount, latest_);
 }
 
+std::vector<BudgetTicket::Place> BudgetBook::places(std::span<const std::uint32_t> budgets, Instant now) const {
+  std::vector<BudgetTicket::Place> all;
+  for (const std::uint32_t budget : budgets) all.push_back({budget, start_of(budgets_[budget].window, now)});
+  return all;
+}
+
 BudgetTicket BudgetBook::hold(std::span<const std::uint32_t> budgets, Usd amount, Instant now) {
   ACE_CHECK(amount >= Usd{}, "a budget holds no negative amount");
-  BudgetTicket ticket{{}, amount};
-  for (const std::uint32_t budget : budgets) {
-    const Instant window = start_of(budgets_[budget].window, now);
-    BudgetAccount& account = accounts_[budget][window];
+  BudgetTicket ticket{places(budgets, now), amount};
+  for (const BudgetTicket::Place& place : ticket.places) {
+    BudgetAccount& account = accounts_[place.budget][place.window];
     account.held += amount;
     ++account.requests;
-    ticket.places.push_back({budget, window});
   }
   return ticket;
 }

@@ -67,7 +67,9 @@ class BudgetBook {
   /// Holds `amount` in each of these budgets, or in none. A time before the latest one counts as the latest: no window
   /// opens again. @param amount not negative
   std::variant<BudgetTicket, BudgetRefusal> reserve(std::span<const std::uint32_t> budgets, Usd amount, Instant now);
-  /// The same for what was admitted at `now`, whatever is left.
+  /// Where a request that was admitted at `now` counts.
+  [[nodiscard]] std::vector<BudgetTicket::Place> places(std::span<const std::uint32_t> budgets, Instant now) const;
+  /// Holds for what was admitted at `now`, whatever is left.
   BudgetTicket hold(std::span<const std::uint32_t> budgets, Usd amount, Instant now);
   /// It ended: the reserve goes, what it cost is spent. @param now for `crossed`
   void post(const BudgetTicket& ticket, Usd cost, Instant now);

@@ -245,15 +245,27 @@ Usd Settler::paid(std::span<const event::Attempted> attempts) const {
   return sum;
 }
 
+/// Was it answered by an API, by a deployment that a provider spilled to, or where the log does not say? Then the price
+/// there is what it cost.
+bool Settler::paid_by_token(const Settled& s) const {
+  return s.native_spill || !s.billed_as.valid() || (*snapshot_)[s.billed_as].tier == Tier::payg;
+}
+
 Settled Settler::settle(const event::Admitted& admitted, const event::Decided& decided,
-                        std::span<const event::Attempted> attempts, const event::Completed& completed) const {
+                        std::span<const event::Attempted> attempts, const event::Completed& completed,
+                        Costs costs) const {
   Settled s;
   s.admitted = admitted;
   s.decided = decided;
   s.completed = completed;
   s.attempts = static_cast<std::uint32_t>(attempts.size());
   s.used = completed.offer.valid() ? (*snapshot_)[completed.offer].model : admitted.requested;
-  const Bill paid = bill(attempts, s);
+  Bill paid = bill(attempts, s);
+  if (costs == Costs::logged && completed.observed_cost_nano >= 0) {  // of all its attempts together
+    if (paid.priced) s.by_prices = paid.answer + paid.failed;
+    paid = {};
+    (s.answered() ? paid.answer : paid.failed) = Usd{completed.observed_cost_nano};
+  }
   std::array<Usd, 5>& c = s.chain.c;
   c[4] = paid.answer + paid.failed;
   if (!s.answered()) {  // it can only lose money
@@ -304,7 +316,7 @@ Settled Settler::settle(const event::Admitted& admitted, const event::Decided& d
       }
       c[2] = *c2;
     }
-    if (s.native_spill || (*snapshot_)[s.billed_as].tier == Tier::payg)
+    if (paid_by_token(s))
       c[3] = paid.answer;
     else if (decided.cheapest_payg.valid() && (*snapshot_)[decided.cheapest_payg].model == s.used)
       c[3] = at_offer(decided.cheapest_payg, served, admitted.at, waits).value_or(c[2]);

@@ -78,6 +78,8 @@ struct Settled {
   bool spilled = false;       ///< turned away somewhere and answered elsewhere, or spilled natively
   bool native_spill = false;  ///< the provider itself sent it to another deployment
   bool unattributed = false;  ///< the model used has no PAYG price: C1 - C4 belongs to no lever
+  /// Where C4 is what a log says it cost: what the prices of the fleet say; none if they do not know the place.
+  std::optional<Usd> by_prices;
   /// Under whose name its money and tokens stand: what billed the answer; none for a cache hit or a refusal.
   [[nodiscard]] OfferId billed_offer() const { return ran() && billed_as.valid() ? billed_as : completed.offer; }
   [[nodiscard]] bool answered() const { return completed.outcome != event::Outcome::not_served; }
@@ -86,6 +88,9 @@ struct Settled {
     return completed.outcome == event::Outcome::served || completed.outcome == event::Outcome::client_abort;
   }
 };
+
+/// What C4 is: the price of what was billed, or what the customer's own log says where it says so.
+enum class Costs : std::uint8_t { priced, logged };
 
 /// Settles requests against one fleet: who may sell what to whom is looked up once, then each request is a handful of
 /// multiplications. Pure; may be shared by readers.
@@ -99,9 +104,11 @@ class Settler {
   /// C0 requested model, default PAYG (cheapest compliant PAYG of that model if the default is not compliant), h0
   /// cached. C1..C4 by the outcome table of ECONOMICS 6. C4 adds failed attempts and redo in every row; a served
   /// request whose attempts do not hold its answer is priced as its completion says.
+  /// Where C4 is what a log says and the place is pay-as-you-go or not known, C3 is the same: the price there.
   /// @param attempts in order; the answering one last
   [[nodiscard]] Settled settle(const event::Admitted& admitted, const event::Decided& decided,
-                               std::span<const event::Attempted> attempts, const event::Completed& completed) const;
+                               std::span<const event::Attempted> attempts, const event::Completed& completed,
+                               Costs costs = Costs::priced) const;
   /// C4 alone: what the attempts of a request were billed, as settle() adds it up where they hold its answer.
   [[nodiscard]] Usd paid(std::span<const event::Attempted> attempts) const;
   /// v(S) of a settled request, static (no re-dispatch).
@@ -146,6 +153,7 @@ class Settler {
     bool priced = true;
   };
   Bill bill(std::span<const event::Attempted> attempts, Settled& s) const;
+  [[nodiscard]] bool paid_by_token(const Settled& s) const;
   [[nodiscard]] Usd arbitraged(const Settled& s, ModelId model, const Usage& usage, Usd plain) const;
   [[nodiscard]] std::optional<OfferId> offer_at(DestinationId destination, ModelId model) const;
   [[nodiscard]] const Equivalent* pair(ModelId requested, ModelId used) const;

@@ -67,6 +67,9 @@ struct Used {
   std::int64_t input = 0, cached = 0, output = 0;
   TokenParts parts;  ///< of input and output
   Usd marginal{}, baseline{};
+  /// Of requests whose cost a log states and that the fleet's prices know too.
+  std::uint64_t logged_requests = 0;
+  Usd logged{}, by_prices{};
   Used& operator+=(const Used& o);
   friend bool operator==(const Used&, const Used&) = default;
 };
@@ -133,6 +136,10 @@ struct Measures {
   [[nodiscard]] const SloClass& slo(SloId id) const { return slo_classes[id.valid() ? id.value : default_slo.value]; }
 };
 Measures measures_of(const Settler& settler);
+
+/// Judges the gates alone. @param slots of whole days: small cells are judged on theirs @param tenants by symbol
+std::vector<Cell> judge(const Table<SlotKey, Slot>& slots, const Measures& measures, const Ledger::Options& options,
+                        std::span<const std::string> tenants);
 
 /// Judges the gates, allocates fixed cost, settles. @param names of tenants, which order the lines; teams and projects
 /// go by name where there are names, else by symbol

@@ -5,8 +5,8 @@
 namespace ace {
 
 std::string_view name_of(Account::Kind kind) {
-  constexpr std::array<std::string_view, kAccountKinds> names = {"spent",       "estimated", "held", "reserve",
-                                                                 "destination", "look_ups",  "fixed"};
+  constexpr std::array<std::string_view, kAccountKinds> names = {"spent",       "estimated", "held",     "reserve",
+                                                                 "destination", "elsewhere", "look_ups", "fixed"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -20,13 +20,14 @@ struct Account {
     held,         ///< for a tenant: the most that its requests under way can cost
     reserve,      ///< the other side of `held`; one account
     destination,  ///< owed for requests and fixed cost there
+    elsewhere,    ///< owed for requests of which a log does not say where they ran; one account
     look_ups,     ///< of ACE's own response cache; one account
     fixed,        ///< cost of holding a destination, or ACE's own hosts, whether used or not
   } kind = Kind::reserve;
   std::uint32_t owner = 0;  ///< number of the tenant or the destination; 0 where there is one account
   friend auto operator<=>(const Account&, const Account&) = default;
 };
-inline constexpr std::size_t kAccountKinds = 7;
+inline constexpr std::size_t kAccountKinds = 8;
 std::string_view name_of(Account::Kind kind);
 
 struct Leg {

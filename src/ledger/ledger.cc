@@ -36,6 +36,9 @@ Used& Used::operator+=(const Used& o) {
   parts += o.parts;
   marginal += o.marginal;
   baseline += o.baseline;
+  logged_requests += o.logged_requests;
+  logged += o.logged;
+  by_prices += o.by_prices;
   return *this;
 }
 
@@ -169,6 +172,11 @@ Ledger::Receipt fold::Accounts::book(const Settler& settler, const Ledger::Optio
   if (answered) enter(used.parts, parts_of(tokens));
   enter(used.marginal, c4);
   enter(used.baseline, c0);
+  if (s.by_prices) {
+    enter(used.logged_requests);
+    enter(used.logged, c4);
+    enter(used.by_prices, *s.by_prices);
+  }
 
   fold::Totals& t = totals;
   const Instant end = std::max(admitted.at, completed.at);

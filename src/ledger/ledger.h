@@ -14,6 +14,7 @@
 #include "ledger/focus.h"
 #include "ledger/gates.h"
 #include "ledger/reconcile.h"
+#include "ledger/recorded.h"
 #include "ledger/row.h"
 #include "ledger/statement.h"
 #include "spine/spine.h"

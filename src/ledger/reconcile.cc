@@ -130,6 +130,24 @@ std::vector<Billed> billed_by_ledger(const Statement& s, const Fleet& fleet) {
   return summed_by_key(all);
 }
 
+LoggedCosts logged_costs(const Statement& s, const Fleet& fleet) {
+  LoggedCosts costs;
+  for (const UsageLine& line : s.usage) {
+    if (line.logged_requests == 0) continue;
+    Billed b;
+    if (line.destination.valid())
+      b.provider = fleet.providers[fleet.destinations[line.destination.value].provider.value].name;
+    b.model = fleet.models[line.model.value].name;
+    b.day = floor_div(line.hour, 24);
+    b.requests = static_cast<std::int64_t>(line.logged_requests);
+    b.cost = line.by_prices;
+    costs.by_prices.push_back(b);
+    b.cost = line.logged;
+    costs.logged.push_back(std::move(b));
+  }
+  return {summed_by_key(costs.by_prices), summed_by_key(costs.logged)};
+}
+
 std::vector<Reconciled> reconcile(const std::vector<Billed>& ours, const std::vector<Billed>& theirs, Instant from,
                                   Instant to) {
   const std::map<Key, Billed> left = summed(ours), right = summed(theirs);

@@ -46,6 +46,13 @@ std::vector<Billed> summed_by_key(const std::vector<Billed>& all);
 /// commitments belong to no model or day and are not in it. Sorted by provider, model, day.
 std::vector<Billed> billed_by_ledger(const Statement& statement, const Fleet& fleet);
 
+/// Requests whose cost a log states and that the fleet's prices know too, by provider, model and day: as the prices
+/// have them, and as the log does.
+struct LoggedCosts {
+  std::vector<Billed> by_prices, logged;
+};
+LoggedCosts logged_costs(const Statement& statement, const Fleet& fleet);
+
 /// Every key of either side once, sorted by provider, model, day. Nothing is matched by likeness and no difference is
 /// moved to another key.
 /// @param from, to window of our side

@@ -42,10 +42,10 @@ Shapley shapley_of(const Coalitions& v) {
 /// tokens found, which other cached tokens may turn.
 Usd Settler::arbitraged(const Settled& s, ModelId model, const Usage& usage, Usd plain) const {
   const bool waits = deferrable(s.admitted);
-  const Offer& place = (*snapshot_)[s.billed_as];
-  if (place.tier == Tier::payg || s.native_spill) {
-    if (const std::optional<OfferId> there = offer_at(place.destination, model))
-      return at_offer(*there, usage, s.admitted.at, waits).value_or(plain);
+  if (paid_by_token(s)) {
+    const std::optional<OfferId> there =
+        s.billed_as.valid() ? offer_at((*snapshot_)[s.billed_as].destination, model) : std::nullopt;
+    if (there) return at_offer(*there, usage, s.admitted.at, waits).value_or(plain);
   } else if (model == s.used && !s.decided.cheapest_payg.valid()) {
     return plain;
   }
@@ -75,8 +75,7 @@ Coalitions Settler::coalitions(const Settled& s) const {
   }
   const event::Admitted& admitted = s.admitted;
   const bool waits = deferrable(admitted), changed = s.used != admitted.requested;
-  const Offer& place = (*snapshot_)[s.billed_as];
-  const bool payg = place.tier == Tier::payg || s.native_spill;
+  const bool payg = paid_by_token(s);
 
   // What PAYG costs, by model (0 requested, 1 used), cache (0 h0, 1 h1) and arbitrage.
   Usd cost[2][2][2];
@@ -103,7 +102,8 @@ Coalitions Settler::coalitions(const Settled& s) const {
   if (!changed) std::copy(&cost[0][0][0], &cost[0][0][0] + 4, &cost[1][0][0]);
   for (unsigned routed : {0U, 1U}) {
     // What the place used costs with utilization on: its own bill, or PAYG and what was spent beside the answer.
-    const bool there = routed != 0 || !changed || offer_at(place.destination, admitted.requested).has_value();
+    const bool there = payg || routed != 0 || !changed ||
+                       offer_at((*snapshot_)[s.billed_as].destination, admitted.requested).has_value();
     for (unsigned cache : {0U, 1U})
       for (unsigned cheap : {0U, 1U}) {
         const unsigned set = routed * kRouting | cache * kCaching | cheap * kArbitrage;

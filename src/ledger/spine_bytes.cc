@@ -7,7 +7,7 @@
 namespace ace {
 namespace {
 
-constexpr std::string_view kMagic = "ACELEDG1";
+constexpr std::string_view kMagic = "ACELEDG2";
 
 /// Writes what it is shown.
 class Out {
@@ -98,7 +98,10 @@ class Form {
   void pass(TokenParts& p) {
     fields(p.cache_write, p.audio_input, p.image_input, p.video_input, p.reasoning, p.audio_output, p.image_output);
   }
-  void pass(fold::Used& u) { fields(u.requests, u.input, u.cached, u.output, u.parts, u.marginal, u.baseline); }
+  void pass(fold::Used& u) {
+    fields(u.requests, u.input, u.cached, u.output, u.parts, u.marginal, u.baseline, u.logged_requests, u.logged,
+           u.by_prices);
+  }
   void pass(fold::MinuteKey& k) { io_(k.minute); }
   void pass(fold::Fixed& f) { fields(f.amount, f.used); }
   void pass(fold::Totals& t) {
@@ -145,6 +148,13 @@ class Form {
   template <class Key, class Value>
   void pass(std::map<Key, Value>& all) {
     std::vector<std::pair<Key, Value>> list(all.begin(), all.end());
+    pass(list);
+    if constexpr (Io::kReads) all = {list.begin(), list.end()};
+  }
+
+  template <class Value>
+  void pass(std::set<Value>& all) {
+    std::vector<Value> list(all.begin(), all.end());
     pass(list);
     if constexpr (Io::kReads) all = {list.begin(), list.end()};
   }
@@ -255,7 +265,8 @@ std::string SpineLedger::state() const {
   std::uint8_t shapley = s.ledger_options.shapley ? 1 : 0;
   Form form(out);
   form.fields(shapley, s.next, s.latest, s.eras, s.era_of_number, s.tenants, s.teams, s.projects, s.keys,
-              s.destinations, s.gpu_time[0].all, s.gpu_time[1].all, s.balances, s.budgets, s.gaps, s.closed);
+              s.destinations, s.gpu_time[0].all, s.gpu_time[1].all, s.gpu_time[2].all, s.balances, s.budgets, s.gaps,
+              s.closed, s.gapped);
   // Requests whose facts are still coming in, by their first one; then those that were booked, as they were.
   std::vector<std::uint32_t> open =
       s.in_order([](const FoldedRequest& r) { return r.live && r.state != FoldedRequest::State::booked; });
@@ -274,7 +285,8 @@ Result<SpineLedger> SpineLedger::restored(std::string_view state, Options option
   std::uint8_t shapley = 0;
   Form form(in);
   form.fields(shapley, s.next, s.latest, s.eras, s.era_of_number, s.tenants, s.teams, s.projects, s.keys,
-              s.destinations, s.gpu_time[0].all, s.gpu_time[1].all, s.balances, s.budgets, s.gaps, s.closed);
+              s.destinations, s.gpu_time[0].all, s.gpu_time[1].all, s.gpu_time[2].all, s.balances, s.budgets, s.gaps,
+              s.closed, s.gapped);
   for (State::GpuTime& time : s.gpu_time)
     for (const event::GpuBooking& booking : time.all) in.good = in.good && time.bookings.add(booking).has_value();
   for (const auto& [number, era] : s.era_of_number) in.good = in.good && era < s.eras.size();
@@ -295,6 +307,8 @@ Result<SpineLedger> SpineLedger::restored(std::string_view state, Options option
   if (!in.good || !in.bytes.empty()) return Error(Errc::corrupt, "a saved ledger that is not as it was written");
   if ((shapley != 0) != s.ledger_options.shapley)
     return Error(Errc::bad_input, "a saved ledger that was folded with other options");
+  if (s.budgets.budgets() != s.options.budgets)
+    return Error(Errc::bad_input, "a saved ledger that was folded with other budgets");
   for (FoldedRequest& request : s.pool)
     if (Result<void> loaded = s.load(s.eras[request.era]); !loaded) return std::move(loaded).error();
   return ledger;

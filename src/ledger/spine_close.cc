@@ -7,7 +7,7 @@
 namespace ace {
 namespace {
 
-/// The eras of one grade, the newest last.
+/// Of one grade, the newest last.
 using Eras = std::vector<const FleetEra*>;
 
 /// Equal names as one symbol, in order of first appearance.
@@ -101,16 +101,113 @@ std::vector<Grade> SpineLedger::grades() const {
   return {found.begin(), found.end()};
 }
 
+Result<std::vector<const FleetEra*>> SpineLedger::State::eras_of(Grade grade) {
+  Eras of_grade;
+  for (FleetEra& era : eras) {
+    if (era.grade() != grade) continue;
+    if (!era.accounts.totals.any && era.accounts.fixed.empty() && era.facts == FoldedFacts{}) continue;
+    if (Result<void> loaded = load(era); !loaded) return std::move(loaded).error();
+    of_grade.push_back(&era);
+  }
+  return of_grade;
+}
+
+Result<Cell> SpineLedger::cell(std::uint64_t snapshot, std::int64_t hour, std::uint32_t tenant, ModelId model) const {
+  State& s = *state_;
+  const auto number = s.era_of_number.find(snapshot);
+  if (number == s.era_of_number.end() || model.value >= s.eras[number->second].declared.models.size())
+    return Error(Errc::corrupt, "a model that the fleet of this event does not have");
+  const FleetEra& own = s.eras[number->second];
+  const std::string& name = own.declared.models[model.value];
+  const Result<Eras> eras = s.eras_of(own.grade());
+  if (!eras) return Error(eras.error());
+  Cell cell;
+  if (eras->empty()) return cell;
+  // A name may have several accounts, where events came before it; closing adds them up.
+  const std::optional<std::uint32_t> account_of = s.tenants.find(tenant);
+  if (!account_of) return cell;
+  std::vector<std::uint32_t> accounts = {*account_of};
+  const std::string& who = s.tenants.names()[accounts.front()];
+  for (std::uint32_t account = 0; account < s.tenants.names().size(); ++account)
+    if (account != accounts.front() && s.tenants.names()[account] == who) accounts.push_back(account);
+  const Fleet all = names_of(*eras);
+  const std::int64_t day = floor_div(hour, 24) * 24;
+  Table<fold::SlotKey, fold::Slot> slots;
+  for (const FleetEra* era : *eras) {
+    const Fleet& fleet = era->snapshot->fleet();
+    const std::vector<std::string>& models = era->declared.models;
+    const auto there = std::find(models.begin(), models.end(), name);
+    if (there == models.end()) continue;
+    const ModelId requested{static_cast<std::uint32_t>(there - models.begin())};
+    const std::vector<std::uint32_t> classes = numbers(fleet.slo_classes, all.slo_classes);
+    for (std::int64_t h = day; h < day + 24; ++h)
+      for (const std::uint32_t account : accounts)
+        for (std::uint32_t slo = 0; slo <= classes.size(); ++slo) {
+          const SloId id = slo < classes.size() ? SloId{slo} : SloId{};
+          const fold::Slot* const slot = era->accounts.slots.find({h, account, requested, id});
+          if (slot != nullptr) slots[{h, 0, ModelId{0}, id.valid() ? SloId{classes[slo]} : id}] += *slot;
+        }
+  }
+  Ledger::Options options;
+  options.gates = s.options.gates;
+  const std::vector<std::string> one = {""};
+  for (const Cell& judged : fold::judge(slots, measures_of(*eras, all), options, one))
+    if (judged.hour == hour) cell = judged;
+  return cell;
+}
+
+Result<std::vector<event::Record>> SpineLedger::to_close(Grade grade, Instant now) const {
+  const Result<FoldedBooks> books = close(grade, {});
+  if (!books) return Error(books.error());
+  const std::vector<std::string>& names = state_->tenants.names();
+  std::vector<event::Record> records;
+  for (const Cell& cell : books->statement.cells) {
+    const Instant settled = settles_at(floor_div(cell.hour, 24) * 24 + 23, state_->options.gates);
+    if (settled > now) continue;
+    const std::string& who = books->tenants[cell.tenant];
+    const std::string model = event::label_of(books->fleet.models[cell.model.value].name);
+    // As the log numbers them: the tenant by its first symbol, the model in the newest fleet that has it.
+    event::SettlementClosed closed{settled,
+                                   cell.hour,
+                                   0,
+                                   {},
+                                   static_cast<std::int64_t>(cell.requests),
+                                   cell.baseline,
+                                   cell.actual,
+                                   {},
+                                   cell.disallowed.sum(),
+                                   static_cast<std::uint32_t>(cell.failed)};
+    closed.counted = cell.claimed.sum() - closed.disallowed;
+    bool known = false;
+    for (const auto& [symbol, account] : state_->tenants.assigned()) {
+      if (names[account] != who) continue;
+      closed.tenant = symbol;
+      known = state_->closed.contains({cell.hour, account, model, grade});
+      break;
+    }
+    event::Record record;
+    for (const FleetEra& era : state_->eras) {
+      const auto at = std::find(era.declared.models.begin(), era.declared.models.end(), model);
+      if (era.grade() != grade || at == era.declared.models.end()) continue;
+      record.snapshot = era.number;
+      closed.model = ModelId{static_cast<std::uint32_t>(at - era.declared.models.begin())};
+    }
+    if (known) continue;
+    record.id = event::id_from(
+        settled, "cell/" + std::to_string(cell.hour) + "/" + std::string(name_of(grade)) + "/" + model + "/" + who);
+    record.tenant = closed.tenant;
+    record.event = closed;
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
 Result<FoldedBooks> SpineLedger::close(Grade grade, const ClosingPolicies& policies) const {
   FoldedBooks books;
   books.grade = grade;
-  Eras eras;
-  for (FleetEra& era : state_->eras) {
-    if (era.grade() != grade) continue;
-    if (!era.accounts.totals.any && era.accounts.fixed.empty() && era.facts == FoldedFacts{}) continue;
-    if (Result<void> loaded = state_->load(era); !loaded) return std::move(loaded).error();
-    eras.push_back(&era);
-  }
+  const Result<Eras> found = state_->eras_of(grade);
+  if (!found) return Error(found.error());
+  const Eras& eras = *found;
   fold::Renaming names;
   books.tenants = unified(state_->tenants.names(), names.tenants);
   books.teams = unified(state_->teams.names(), names.teams);
@@ -146,8 +243,8 @@ Result<FoldedBooks> SpineLedger::close(Grade grade, const ClosingPolicies& polic
   options.reservations = policies.reservations;
   options.gates = state_->options.gates;
   options.shapley = state_->options.shapley;
-  books.statement = fold::close(accounts, state_->gpu_time[grade == Grade::measured ? 0 : 1].bookings, measures,
-                                options, {books.tenants, books.teams, books.projects});
+  books.statement = fold::close(accounts, state_->gpu_time[static_cast<std::size_t>(grade)].bookings, measures, options,
+                                {books.tenants, books.teams, books.projects});
   if (books.statement.grade != Grade::assumed) books.statement.grade = grade;
   return books;
 }

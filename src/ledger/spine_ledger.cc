@@ -101,8 +101,37 @@ void SpineLedger::State::drop(std::uint32_t slot) {
 void SpineLedger::State::remember(std::uint32_t slot) {
   recent.push_back(slot);
   if (recent.size() <= kRecent) return;
+  if (const FoldedRequest& oldest = pool[recent.front()]; oldest.in_gap) gapped.emplace(oldest.id.high, oldest.id.low);
   drop(recent.front());
   recent.pop_front();
+}
+
+Result<bool> SpineLedger::State::recall(std::uint32_t tenant, RequestId id, std::uint64_t before) {
+  if (!options.recall) return false;
+  const Result<std::vector<event::Record>> facts = options.recall(tenant, id, before);
+  if (!facts) return Error(facts.error()).with("recalling " + to_string(id));
+  const bool ended = std::any_of(facts->begin(), facts->end(), [](const event::Record& r) {
+    return std::holds_alternative<event::Completed>(r.event);
+  });
+  const bool admitted = std::any_of(facts->begin(), facts->end(), [](const event::Record& r) {
+    return std::holds_alternative<event::Admitted>(r.event);
+  });
+  if (!admitted || !ended) return false;
+  const std::uint32_t slot = slot_of(id, before);
+  FoldedRequest& request = pool[slot];
+  for (const event::Record& record : *facts) {
+    const Result<std::uint32_t> era = era_of(record);
+    const Result<void> entered = era ? enter(request, record, *era) : Result<void>(era.error());
+    if (entered) continue;
+    drop(slot);
+    return Error(entered.error()).with("recalling " + to_string(id));
+  }
+  request.state = FoldedRequest::State::booked;
+  request.in_gap = gapped.erase({id.high, id.low}) > 0;
+  request.ticket = {budgets.places(budgets_for(request), request.a.at), {}};
+  request.booked_cost = settle(request).chain.c[4];
+  remember(slot);
+  return true;
 }
 
 void SpineLedger::State::commit(JournalEntry::What what, std::uint64_t sequence, Instant at, RequestId id) {
@@ -119,6 +148,8 @@ Result<void> SpineLedger::State::fact(std::uint64_t sequence, const event::Recor
   const Result<std::uint32_t> era = era_of(record);
   if (!era) return Error(era.error());
   const RequestId id{record.id.high, record.id.low};
+  if (!std::holds_alternative<event::Admitted>(record.event) && index.find(id) == RequestIndex::kNone)
+    if (const Result<bool> recalled = recall(record.tenant, id, sequence); !recalled) return Error(recalled.error());
   const std::uint32_t slot = slot_of(id, sequence);
   FoldedRequest& request = pool[slot];
   const Instant at = event::at_of(record.event);
@@ -145,12 +176,14 @@ Result<void> SpineLedger::State::fact(std::uint64_t sequence, const event::Recor
   const bool ended = was == FoldedRequest::State::estimated && request.completed;
   if (ended) request.state = FoldedRequest::State::booked;
   const Usd before = request.booked_cost;
+  request.in_gap = in_gap(request);
   book(request, 1);
   budgets.correct(request.ticket, request.booked_cost - before, at);
   FleetEra& admitted_under = eras[request.era];
   ++admitted_under.facts.corrected;
-  if (!closed.empty() && closed.contains({hour_of(request.a.at), request.a.tenant,
-                                          admitted_under.declared.models[request.a.requested.value]})) {
+  if (!closed.empty() &&
+      closed.contains({hour_of(request.a.at), request.a.tenant,
+                       admitted_under.declared.models[request.a.requested.value], admitted_under.grade()})) {
     ++admitted_under.facts.corrected_closed;
     admitted_under.facts.corrected_closed_cost += request.booked_cost - before;
   }
@@ -175,9 +208,9 @@ void SpineLedger::State::writer_opened(std::uint64_t sequence, Instant at) {
 }
 
 void SpineLedger::State::gap(std::uint64_t sequence, const event::Gap& gap) {
+  gaps.push_back(gap);
   const auto inside = [&](const FoldedRequest& r) {
-    const Instant decided = r.decided ? r.d.at : r.a.at;
-    return r.live && r.state != FoldedRequest::State::open && !r.in_gap && decided >= gap.from && decided < gap.to;
+    return r.live && r.state != FoldedRequest::State::open && !r.in_gap && in_gap(r);
   };
   for (const std::uint32_t slot : in_order(inside)) {
     FoldedRequest& request = pool[slot];
@@ -186,7 +219,6 @@ void SpineLedger::State::gap(std::uint64_t sequence, const event::Gap& gap) {
     book(request, 1);
     commit(JournalEntry::What::correct, sequence, gap.to, request.id);
   }
-  gaps.push_back(gap);
 }
 
 Result<void> SpineLedger::State::fixed_cost(std::uint64_t sequence, const event::Record& record,
@@ -208,7 +240,7 @@ Result<void> SpineLedger::State::booking(const event::Record& record, const even
   const Result<std::uint32_t> number = era_of(record);
   if (!number) return Error(number.error());
   FleetEra& era = eras[*number];
-  GpuTime& time = gpu_time[era.grade() == Grade::measured ? 0 : 1];
+  GpuTime& time = gpu_time[static_cast<std::size_t>(era.grade())];
   if (time.bookings.add(booking))
     time.all.push_back(booking);
   else
@@ -221,8 +253,8 @@ void SpineLedger::State::settlement_closed(const event::Record& record, const ev
   if (found == era_of_number.end()) return;
   const std::vector<std::string>& models = eras[found->second].declared.models;
   if (e.model.value >= models.size()) return;
-  closed[{e.hour, tenants.number_of(e.tenant), models[e.model.value]}] = {e.requests, e.baseline, e.actual, e.counted,
-                                                                          e.disallowed};
+  closed[{e.hour, tenants.number_of(e.tenant), models[e.model.value], eras[found->second].grade()}] = {
+      e.requests, e.baseline, e.actual, e.counted, e.disallowed};
 }
 
 SpineLedger::SpineLedger(Options options) : state_(std::make_unique<State>(std::move(options))) {}
@@ -299,7 +331,14 @@ const Balances& SpineLedger::balances() const { return state_->balances; }
 const BudgetBook& SpineLedger::budgets() const { return state_->budgets; }
 Instant SpineLedger::latest() const { return state_->latest; }
 const std::vector<event::Gap>& SpineLedger::gaps() const { return state_->gaps; }
+std::uint64_t SpineLedger::corrections() const {
+  std::uint64_t sum = 0;
+  for (const FleetEra& era : state_->eras) sum += era.facts.corrected;
+  return sum;
+}
 std::size_t SpineLedger::closed_cells() const { return state_->closed.size(); }
+
+std::size_t SpineLedger::fleets() const { return state_->era_of_number.size(); }
 
 const event::FleetChanged* SpineLedger::newest_fleet() const {
   const auto newest = state_->era_of_number.rbegin();
@@ -317,6 +356,7 @@ std::string SpineLedger::owner(Account account) const {
     case Kind::fixed:
       return state_->destinations.names()[account.owner];
     case Kind::reserve:
+    case Kind::elsewhere:
     case Kind::look_ups:
       break;
   }

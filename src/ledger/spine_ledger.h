@@ -52,14 +52,19 @@ class SpineLedger {
  public:
   /// The snapshot of this number, which the files of the event compile to; it must outlive the ledger.
   using Fleets = std::function<Result<const Snapshot*>(std::uint64_t number, const event::FleetChanged&)>;
+  /// What the log says of a request before record `before`, in the order of the log: Admitted, Decided, Attempted,
+  /// CacheHit, Completed. Nothing if it does not know it.
+  using Recall =
+      std::function<Result<std::vector<event::Record>>(std::uint32_t tenant, RequestId id, std::uint64_t before)>;
   struct Options {
     Fleets fleets;
+    Recall recall;  ///< may be empty: then what was booked longer ago than kRecent cannot be corrected
     Gates gates;
     bool shapley = true;
     std::vector<Budget> budgets;                    ///< that are counted, from the first record on
     std::function<void(const JournalEntry&)> each;  ///< every entry of the journal; may be empty
   };
-  /// Requests already booked that are kept, so that a late fact can correct them.
+  /// Requests already booked that are kept at hand, so that a late fact can correct them; older ones are recalled.
   static constexpr std::size_t kRecent = 1024;
 
   explicit SpineLedger(Options options);
@@ -80,6 +85,14 @@ class SpineLedger {
   [[nodiscard]] std::vector<Grade> grades() const;
   /// Judges, allocates and settles what was folded under one grade.
   [[nodiscard]] Result<FoldedBooks> close(Grade grade, const ClosingPolicies& policies) const;
+  /// What a cell (hour of admission, tenant, requested model) comes to now, without closing the books.
+  /// @param snapshot of the event, whose numbers tenant and model are @return corrupt for a model it does not have;
+  /// else as the fleets say
+  [[nodiscard]] Result<Cell> cell(std::uint64_t snapshot, std::int64_t hour, std::uint32_t tenant, ModelId model) const;
+
+  /// What may be said of cells that take no more events: those of days that had settled by `now`, one maximum request
+  /// time after their end, and that no record closes yet. The same cells are the same events.
+  [[nodiscard]] Result<std::vector<event::Record>> to_close(Grade grade, Instant now) const;
 
   [[nodiscard]] const Balances& balances() const;
   /// Name of the owner of an account.
@@ -88,16 +101,20 @@ class SpineLedger {
   /// Latest time of any event.
   [[nodiscard]] Instant latest() const;
   [[nodiscard]] std::size_t pending() const;  ///< requests admitted and not ended
-  /// Facts of requests that were never admitted here, or were booked too long ago to be put together again.
+  /// Requests that a late fact changed, each time it did.
+  [[nodiscard]] std::uint64_t corrections() const;
+  /// Facts of requests that were never admitted here, or of which nothing can be recalled.
   [[nodiscard]] std::size_t strays() const;
   [[nodiscard]] const std::vector<event::Gap>& gaps() const;
   [[nodiscard]] std::size_t closed_cells() const;
+  [[nodiscard]] std::size_t fleets() const;  ///< snapshots that were declared
   /// The fleet declared last; null if there is none.
   [[nodiscard]] const event::FleetChanged* newest_fleet() const;
 
   /// Everything folded, as bytes: the same records give the same ones, however the fold came by them.
   [[nodiscard]] std::string state() const;
-  /// @param options as of the ledger whose state it is @return corrupt, bad_input for a state of another version
+  /// @param options as of the ledger whose state it is @return corrupt; bad_input for a state of another version or of
+  /// other options, budgets among them
   static Result<SpineLedger> restored(std::string_view state, Options options);
 
  private:

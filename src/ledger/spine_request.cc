@@ -22,16 +22,6 @@ OfferId translated(OfferId id, const Snapshot& from, const Snapshot& to) {
   return {};
 }
 
-/// The cheapest pay-as-you-go offer of the model that answered, for the answer as it came; none if there is none.
-OfferId cheapest_for(const Settler& settler, const event::Admitted& a, const event::Completed& c) {
-  const Snapshot& fleet = settler.snapshot();
-  const std::string_view data =
-      a.declared_tenant.valid() ? std::string_view(fleet.fleet().tenants[a.declared_tenant.value].data_class) : "";
-  const bool waits = a.batch || settler.slo(a.slo).deferrable();
-  const auto found = fleet.cheapest_payg(fleet[c.offer].model, a.compliance, data, c.usage, waits);
-  return found ? found->offer : OfferId{};
-}
-
 bool within(OfferId id, const Snapshot& fleet) { return !id.valid() || id.value < fleet.offers().size(); }
 
 }  // namespace
@@ -134,11 +124,15 @@ void SpineLedger::State::admit(FoldedRequest& request, std::uint64_t sequence) {
   commit(JournalEntry::What::reserve, sequence, request.a.at, request.id);
 }
 
+bool SpineLedger::State::in_gap(const FoldedRequest& request) const {
+  const Instant when = request.decided ? request.d.at : request.a.at;
+  return std::any_of(gaps.begin(), gaps.end(),
+                     [&](const event::Gap& gap) { return when >= gap.from && when < gap.to; });
+}
+
 Settled SpineLedger::State::settle(const FoldedRequest& request) const {
   const FleetEra& era = eras[request.era];
-  const Snapshot& fleet = *era.snapshot;
   event::Completed completed = request.c;
-  event::Decided decided = request.d;
   std::span<const event::Attempted> attempts = request.attempts;
   std::vector<event::Attempted> with_estimate;
   if (request.state == FoldedRequest::State::estimated) {
@@ -166,26 +160,10 @@ Settled SpineLedger::State::settle(const FoldedRequest& request) const {
       attempts = with_estimate;
     }
   }
-  if (std::any_of(attempts.begin(), attempts.end(), [](const auto& a) { return !a.offer.valid(); })) {
-    if (with_estimate.empty()) with_estimate.assign(attempts.begin(), attempts.end());
-    std::erase_if(with_estimate, [](const auto& a) { return !a.offer.valid(); });
-    attempts = with_estimate;
-  }
   if (request.in_gap) completed.in_gap = true;
-  const Instant when = request.decided ? request.d.at : request.a.at;
-  for (const event::Gap& gap : gaps)
-    if (when >= gap.from && when < gap.to) completed.in_gap = true;
   if (request.semantic_hit) completed.exact_match = false;
-  if (!request.decided) {  // others dispatched it: where it went is where it should have gone
-    decided = {};
-    decided.decision.chosen = completed.offer;
-  }
-  // The event has the cheapest offer of the answer as predicted; it is priced as it came.
-  decided.cheapest_payg = {};
-  if (completed.outcome == event::Outcome::served || completed.outcome == event::Outcome::client_abort)
-    if (completed.offer.valid() && fleet[completed.offer].tier != Tier::payg)
-      decided.cheapest_payg = cheapest_for(*era.settler, request.a, completed);
-  return era.settler->settle(request.a, decided, attempts, completed);
+  return settle_recorded(*era.settler, era.declared.source, request.a, request.decided ? &request.d : nullptr, attempts,
+                         completed);
 }
 
 void SpineLedger::State::book(FoldedRequest& request, int sign) {
@@ -203,28 +181,38 @@ void SpineLedger::State::book(FoldedRequest& request, int sign) {
     era.facts.estimated_cost += signed_amount(cost);
   }
   entry.add({estimated ? Account::Kind::estimated : Account::Kind::spent, request.a.tenant}, signed_amount(cost));
-  // Each attempt is owed where it ran; what is left is the look-up, or an answer of which no attempt says.
+  // Each attempt is owed where it ran; what is left is the look-up, or an answer of which no attempt says. What a log
+  // says is for all of them, and owed where the last one ran.
+  const bool logged = settled.completed.observed_cost_nano >= 0 && settled.grade == Grade::observed;
   Usd rest = cost;
+  OfferId owed = settled.completed.offer;
   for (const event::Attempted& attempt : request.attempts) {
     if (!attempt.offer.valid()) continue;
     const OfferId billed = attempt.billed_as.valid() ? attempt.billed_as : attempt.offer;
+    if (logged) {
+      owed = billed;
+      continue;
+    }
     const Usd paid = era.settler->paid({&attempt, 1});
     entry.add({Account::Kind::destination, era.destinations[(*era.snapshot)[billed].destination.value]},
               signed_amount(-paid));
     rest -= paid;
   }
   if (rest == Usd{}) return;
-  OfferId owed = settled.completed.offer;
   if (estimated) owed = request.decided ? request.d.decision.chosen : request.hold_at;
   if (owed.valid())
     entry.add({Account::Kind::destination, era.destinations[(*era.snapshot)[owed].destination.value]},
               signed_amount(-rest));
   else
-    entry.add({Account::Kind::look_ups, 0}, signed_amount(-rest));
+    entry.add(
+        {settled.completed.outcome == event::Outcome::cache_hit ? Account::Kind::look_ups : Account::Kind::elsewhere,
+         0},
+        signed_amount(-rest));
 }
 
 void SpineLedger::State::end(FoldedRequest& request, FoldedRequest::State how, std::uint64_t sequence, Instant at) {
   request.state = how;
+  request.in_gap = in_gap(request);
   entry.add({Account::Kind::held, request.a.tenant}, -request.ticket.held);
   entry.add({Account::Kind::reserve, 0}, request.ticket.held);
   book(request, 1);

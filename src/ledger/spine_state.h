@@ -2,6 +2,7 @@
 /// What a SpineLedger remembers.
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "ledger/account_names.h"
 #include "ledger/fold.h"
@@ -22,9 +23,7 @@ struct FleetEra {
   std::unique_ptr<Settler> settler;
   std::unique_ptr<Holds> holds;
   std::vector<std::uint32_t> destinations;  ///< by destination: its account
-  [[nodiscard]] Grade grade() const {
-    return declared.source == event::FleetChanged::Source::live ? Grade::measured : Grade::modelled;
-  }
+  [[nodiscard]] Grade grade() const { return grade_of(declared.source); }
 };
 
 /// A request while its facts come in, and a little longer.
@@ -67,17 +66,19 @@ struct SpineLedger::State {
     Bookings bookings;
     std::vector<event::GpuBooking> all;  ///< as they came
   };
-  std::array<GpuTime, 2> gpu_time;  ///< measured, modelled
+  std::array<GpuTime, 3> gpu_time;  ///< by grade: measured, observed, modelled
   Balances balances;
   BudgetBook budgets;
   std::vector<event::Gap> gaps;
-  std::map<std::tuple<std::int64_t, std::uint32_t, std::string>, ClosedCell> closed;  ///< hour, tenant account, model
+  /// By hour, tenant account, model and grade.
+  std::map<std::tuple<std::int64_t, std::uint32_t, std::string, Grade>, ClosedCell> closed;
 
   std::vector<FoldedRequest> pool;
   std::vector<std::uint32_t> free;
   RequestIndex index;
-  std::deque<std::uint32_t> recent;  ///< booked ones, oldest first
-  JournalEntry entry;                ///< being written
+  std::deque<std::uint32_t> recent;                          ///< booked ones, oldest first
+  std::set<std::pair<std::uint64_t, std::uint64_t>> gapped;  ///< ids of requests no longer kept that lie in a gap
+  JournalEntry entry;                                        ///< being written
   Ledger::Options ledger_options;
   std::map<std::array<std::uint32_t, 6>, std::vector<std::uint32_t>> matching;  ///< budgets by names; made again
 
@@ -85,9 +86,13 @@ struct SpineLedger::State {
   Result<void> load(FleetEra& era);
   Result<std::uint32_t> era_of(const event::Record& record);
   std::uint32_t slot_of(RequestId id, std::uint64_t sequence);
+  /// Takes a request that was booked longer ago out of the log, as it was booked. False if the log does not know it.
+  Result<bool> recall(std::uint32_t tenant, RequestId id, std::uint64_t before);
   void drop(std::uint32_t slot);
   /// Keeps a request that ended, and lets the oldest of those go.
   void remember(std::uint32_t slot);
+  /// Eras of a grade under which anything happened, their snapshots at hand.
+  Result<std::vector<const FleetEra*>> eras_of(Grade grade);
   /// Slots of those requests, by their first fact.
   [[nodiscard]] std::vector<std::uint32_t> in_order(const std::function<bool(const FoldedRequest&)>& which) const;
 
@@ -103,6 +108,8 @@ struct SpineLedger::State {
   /// Puts a fact into its request. @return corrupt for an index beyond the fleet
   Result<void> enter(FoldedRequest& request, const event::Record& record, std::uint32_t era);
   void admit(FoldedRequest& request, std::uint64_t sequence);
+  /// Was it decided (or admitted, where nobody decided) in a gap that is known now?
+  [[nodiscard]] bool in_gap(const FoldedRequest& request) const;
   [[nodiscard]] Settled settle(const FoldedRequest& request) const;
   /// Books a request, or takes it back, and writes the legs of it into the entry.
   void book(FoldedRequest& request, int sign);

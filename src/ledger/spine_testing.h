@@ -10,24 +10,30 @@
 
 namespace ace::ledger_testing {
 
+/// That a fleet is in force, without its files.
+inline event::FleetChanged in_force(const Fleet& fleet, event::FleetChanged::Source source) {
+  const auto names = [](const auto& things) {
+    std::vector<std::string> all;
+    for (const auto& thing : things) all.push_back(event::label_of(thing.name));
+    return all;
+  };
+  event::FleetChanged e;
+  e.source = source;
+  e.destinations = names(fleet.destinations);
+  e.models = names(fleet.models);
+  e.slo_classes = names(fleet.slo_classes);
+  e.compliance = names(fleet.compliance);
+  e.tenants = names(fleet.tenants);
+  return e;
+}
+
 /// Fleets by the digest that a FleetChanged of the tests carries.
 class Fleets {
  public:
   /// The event that puts a world in force under a snapshot number.
   event::Record changed(const World& w, std::uint64_t number,
                         event::FleetChanged::Source source = event::FleetChanged::Source::simulated) {
-    event::FleetChanged e;
-    const auto names = [](const auto& things) {
-      std::vector<std::string> all;
-      for (const auto& thing : things) all.push_back(event::label_of(thing.name));
-      return all;
-    };
-    e.source = source;
-    e.destinations = names(w.fleet->destinations);
-    e.models = names(w.fleet->models);
-    e.slo_classes = names(w.fleet->slo_classes);
-    e.compliance = names(w.fleet->compliance);
-    e.tenants = names(w.fleet->tenants);
+    event::FleetChanged e = in_force(*w.fleet, source);
     e.digest = reinterpret_cast<std::uintptr_t>(&w);
     known_[e.digest] = &w;
     event::Record r;

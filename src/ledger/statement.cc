@@ -148,6 +148,14 @@ void close_cells(const Ledger::Options& options, const fold::Measures& measures,
 
 }  // namespace
 
+std::vector<Cell> fold::judge(const Table<SlotKey, Slot>& slots, const Measures& measures,
+                              const Ledger::Options& options, std::span<const std::string> tenants) {
+  Statement s;
+  s.tenant_rank = ranks(tenants);
+  close_cells(options, measures, slots.entries(), s);
+  return std::move(s.cells);
+}
+
 Statement fold::close(const Accounts& accounts, const Bookings& bookings, const Measures& measures,
                       const Ledger::Options& options, const SymbolNames& names) {
   const Totals& t = accounts.totals;
@@ -209,7 +217,10 @@ Statement fold::close(const Accounts& accounts, const Bookings& bookings, const 
                        .charged = {},
                        .fixed = {},
                        .hosts = {},
-                       .idle = {}});
+                       .idle = {},
+                       .logged_requests = used.logged_requests,
+                       .logged = used.logged,
+                       .by_prices = used.by_prices});
   }
   std::sort(s.usage.begin(), s.usage.end(), [&](const UsageLine& a, const UsageLine& b) {
     const auto place = [&](const UsageLine& l) {

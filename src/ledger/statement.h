@@ -85,6 +85,10 @@ struct UsageLine {
   Usd fixed{};       ///< share of the used part of its destination's fixed cost
   Usd hosts{};       ///< share of ACE's own hosts
   Usd idle{};        ///< share of idle under IdlePolicy::by_usage
+  /// Of requests whose cost a log states and that the fleet's prices know too: how many, what the log says, and what
+  /// the prices do.
+  std::uint64_t logged_requests = 0;
+  Usd logged{}, by_prices{};
   [[nodiscard]] Usd total() const { return charged + fixed + hosts + idle; }
   friend bool operator==(const UsageLine&, const UsageLine&) = default;
 };

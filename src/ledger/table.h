@@ -27,6 +27,12 @@ class Table {
     entries_.emplace_back(key, Value{});
     return buckets_[at];
   }
+  /// The account of `key`; null if there is none.
+  [[nodiscard]] const Value* find(const Key& key) const {
+    for (std::size_t at = key.hash() & mask(); buckets_[at] != kFree; at = (at + 1) & mask())
+      if (entries_[buckets_[at]].first == key) return &entries_[buckets_[at]].second;
+    return nullptr;
+  }
   [[nodiscard]] Value& at(std::uint32_t number) { return entries_[number].second; }
   [[nodiscard]] const std::vector<std::pair<Key, Value>>& entries() const { return entries_; }
   /// Adds the accounts of another table to ours.
