@@ -46,7 +46,7 @@ class Case(unittest.TestCase):
 
 class Help(Case):
     COMMANDS = ["", "analyze", "ingest", "explain", "verify", "ledger", "ledger chargeback",
-                "ledger focus", "ledger focus-check", "ledger reconcile", "ledger report", "ledger rebuild", "ledger budget", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
+                "ledger focus", "ledger focus-check", "ledger reconcile", "ledger report", "ledger close", "ledger rebuild", "ledger budget", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
                 "fleet check", "fleet curve", "prices", "prices show", "prices check", "prices corrections", "prices diff",
                 "spine", "spine stat", "spine tail", "spine export", "spine verify", "spine checkpoint", "spine prove", "spine archive", "spine prune",
                 "spine append", "completion"]
@@ -513,6 +513,61 @@ class LedgerOfASpine(Case):
         self.refused("ledger", "chargeback", "trace.csv", "--fleet", "fleet.yaml", "--spine", "ledger-pays",
                      says=["--spine"])
 
+    def test_a_report_is_held_against_the_spine_it_was_made_from(self):
+        self.recorded("ledger-claim")
+        claims = {}
+        for name, policies in (("plain", ()), ("other", ("--settlement", "clearing", "--idle", "even"))):
+            claims[name] = self.run_ace("ledger", "report", "ledger-claim", "--json", *policies).text
+            HERE.write(f"claim-{name}.json", claims[name])
+            self.assertIn("every field of", self.run_ace("verify", "ledger-claim", "--report", f"claim-{name}.json").text)
+        ran = json.loads(self.run_ace("verify", "ledger-claim", "--report", "claim-plain.json", "--json").text)
+        self.assertEqual((ran["verified"], ran["report"]["equal"]), (True, True))
+        honest = json.loads(claims["plain"])
+        cents = {"headline/counted_saving_usd": lambda r: r["headline"].__setitem__("counted_saving_usd", "999"),
+                 "ledger/balances": lambda r: r["ledger"]["balances"].pop(),
+                 "chargeback/0/total_usd": lambda r: r["chargeback"][0].__setitem__("total_usd", "0"),
+                 "source/settlement": lambda r: r["source"].__setitem__("settlement", "as-you-like")}
+        for path, forge in cents.items():
+            forged = json.loads(claims["plain"])
+            forge(forged)
+            if forged == honest:
+                self.fail(f"{path} is not in a report")
+            HERE.write("claim-forged.json", json.dumps(forged))
+            self.refused("verify", "ledger-claim", "--report", "claim-forged.json", code=1,
+                         says=["does not follow from ledger-claim", "/" + path])
+        said = json.loads(self.run_ace("verify", "ledger-claim", "--report", "claim-forged.json", "--json", code=1).text)
+        self.assertFalse(said["verified"])
+        self.assertTrue(said["differences"])
+        # A later report of the same log does not make the earlier one wrong, and one of more than there is is refused.
+        HERE.write("later.yaml", world.FLEET.replace("rpm: 30", "rpm: 45"))
+        self.recorded("ledger-claim", fleet="later.yaml")
+        self.run_ace("verify", "ledger-claim", "--report", "claim-plain.json")
+        forged = json.loads(claims["plain"])
+        forged["ledger"]["records"] = 10**9
+        HERE.write("claim-forged.json", json.dumps(forged))
+        self.refused("verify", "ledger-claim", "--report", "claim-forged.json", code=1, says=["1000000000"])
+        HERE.write("claim-forged.json", "{}")
+        self.refused("verify", "ledger-claim", "--report", "claim-forged.json", says=["no report of a ledger"])
+        self.refused("verify", "claim-plain.json", "--report", "claim-plain.json", says=["--report is for a spine"])
+
+    def test_cells_of_settled_days_are_closed_once_and_verified(self):
+        self.recorded("ledger-close")
+        before = self.report("ledger-close")
+        self.assertIn("0 cells closed", self.run_ace("ledger", "close", "ledger-close").text, "its day has not ended")
+        said = self.run_ace("ledger", "close", "ledger-close", "--until", "2026-01-08T00:00:00Z").text
+        cells = int(re.match(r"(\d+) cells closed", said).group(1))
+        self.assertGreaterEqual(cells, 6)
+        self.assertIn("0 cells closed",
+                      self.run_ace("ledger", "close", "ledger-close", "--until", "2026-01-08T00:00:00Z").text, "once only")
+        after = self.report("ledger-close")
+        self.assertEqual(after["ledger"]["cells_closed"], cells)
+        for section in self.SAME:
+            self.assertEqual(before[section], after[section], section)
+        verified = json.loads(self.run_ace("verify", "ledger-close", "--json").text)
+        self.assertEqual(verified["decisions"]["cells_closed"], cells)
+        self.refused("ledger", "close", "ledger-close", "--until", "tomorrow", says=["--until"])
+        self.refused("ledger", "close", "nowhere", says=["nowhere"])
+
     def test_budgets_are_declared_in_the_fleet_file_and_counted_from_the_events(self):
         HERE.write("budgets.yaml", world.FLEET + "budgets:\n"
                    "  all: {window: total, limit: \"1000000 USD\"}\n"
@@ -526,6 +581,12 @@ class LedgerOfASpine(Case):
         self.assertIsNone(told[0]["crossed"])
         self.assertIsNotNone(told[1]["crossed"])
         self.assertIn("tiny", self.run_ace("ledger", "budget", "ledger-budget").text)
+        view = HERE.folder / "ledger-budget" / "budgets.view"
+        good = view.read_bytes()
+        for wrong in (good, good[:-1], b""):  # used if it is sound, and made again if not
+            view.write_bytes(wrong)
+            self.assertEqual(json.loads(self.run_ace("ledger", "budget", "ledger-budget", "--json").text)["budgets"], told)
+            self.assertEqual(view.read_bytes(), good)
         HERE.write("try.yaml", world.FLEET + "budgets: {hourly: {window: hour, limit: \"1 USD\"}}\n")
         tried = json.loads(self.run_ace("ledger", "budget", "ledger-budget", "--fleet", "try.yaml", "--all", "--json").text)
         self.assertEqual(sum(decimal.Decimal(row["spent_usd"]) for row in tried["budgets"]),
@@ -595,6 +656,67 @@ class Ingest(Case):
             if path.is_file():
                 self.assertNotIn(b"jane", path.read_bytes(), path)
                 self.assertNotIn(b"chatcmpl", path.read_bytes(), path)
+
+
+    def test_what_a_log_says_it_cost_is_what_it_cost_and_is_held_against_the_prices(self):
+        # beta asks 1000 x 1.30 + 100 x 3.50 = 1,650 millionths, alpha, the default, 1000 x 1 + 100 x 4 = 1,400.
+        self.ingest(self.spend(1) + self.spend(2, spend=0.002) + self.spend(3, custom_llm_provider="nobody", spend=0.001) +
+                    self.spend(4, custom_llm_provider="nobody", spend=None), "spine-logged")
+        report = json.loads(self.run_ace("ledger", "report", "spine-logged", "--json").text)
+        self.assertEqual(report["headline"]["grade"], "observed")
+        self.assertEqual(report["headline"]["actual_marginal_usd"], "0.00465")
+        self.assertEqual(report["headline"]["baseline_usd"], "0.00495", "eu-only: beta is the cheapest that may serve it")
+        ledger = report["ledger"]
+        self.assertEqual(ledger["grade"], "observed")
+        self.assertEqual({k: v for k, v in ledger["logged_costs"].items() if k != "by_provider_and_model"},
+                         {"requests": 2, "logged_usd": "0.00365", "by_prices_usd": "0.0033", "difference_usd": "0.00035"})
+        self.assertEqual([(line["provider"], line["model"]) for line in ledger["logged_costs"]["by_provider_and_model"]],
+                         [("beta", "large")])
+        owed = {(b["account"], b["owner"]): b["usd"] for b in ledger["balances"]}
+        self.assertEqual(owed, {("spent", "shop"): "0.00465", ("destination", "beta"): "-0.00365", ("elsewhere", ""): "-0.001"})
+        rows = rows_of(self.run_ace("ledger", "reconcile", "--spine", "spine-logged", "--logged", code=1).out)
+        self.assertEqual([(r["provider"], r["model"], r["state"], r["difference"]) for r in rows if r["figure"] == "cost_usd"],
+                         [("beta", "large", "differs", "-0.00035")])
+        self.ingest(self.spend(1), "spine-as-listed")
+        self.assertIn(",equal,", self.run_ace("ledger", "reconcile", "--spine", "spine-as-listed", "--logged").text)
+        self.refused("ledger", "reconcile", "--spine", "spine-logged", says=["--bill FILE, or --logged"])
+        self.refused("ledger", "reconcile", "trace.csv", "--fleet", "fleet.yaml", "--logged", says=["--spine DIR"])
+        tail = self.run_ace("spine", "tail", "spine-logged", "-n", "3").text
+        said = self.run_ace("explain", re.search(r"req_[0-9a-z]{26}", tail).group(), "--spine", "spine-logged").text
+        self.assertIn("grade observed", said)
+
+    def test_whoever_a_row_belongs_to_is_charged_and_has_a_budget(self):
+        HERE.write("owned.csv", "at,model,tenant,team,project,api_key,provider,prompt,output,cost_usd\n" + "".join(
+            f"2026-01-05T00:00:{i:02d}Z,large,shop,search,{project},{key},beta,1000,100,0.001\n"
+            for i, (project, key) in enumerate([("checkout", "sk-1"), ("checkout", "sk-2"), ("secret", "sk-2"), ("", "")])))
+        fleet = world.FLEET.replace("teams: [search, ads],", "teams: [search, ads], projects: [checkout],")
+        HERE.write("projects.yaml", fleet)
+        self.run_ace("ingest", "owned.csv", "--fleet", "projects.yaml", "--spine", "spine-owned", "--tz", "UTC", *SALTED)
+        rows = rows_of(self.run_ace("ledger", "chargeback", "--spine", "spine-owned", "--by", "project").out)
+        by_project = {r["project"]: r["marginal_usd"] for r in rows}
+        hidden = [name for name in by_project if name not in ("", "checkout")]
+        self.assertEqual(len(hidden), 1)
+        self.assertRegex(hidden[0], "^t_[0-9a-z]{10}$", "nobody declared that project")
+        self.assertEqual(by_project, {"checkout": "0.002", hidden[0]: "0.001", "": "0.001"})
+        for word in (b"sk-1", b"sk-2", b"secret"):
+            for path in (HERE.folder / "spine-owned").rglob("*"):
+                if path.is_file():
+                    self.assertNotIn(word, path.read_bytes(), path)
+        # A budget of a key names its mask.
+        self.run_ace("trace", "convert", "owned.csv", "owned-masked.csv", "--to", "csv", "--tz", "UTC", *SALTED)
+        key = rows_of(HERE.read("owned-masked.csv"))[1]["api_key"]
+        HERE.write("owned-budgets.yaml", "budgets:\n"
+                   f"  by-key: {{key: {key}, window: total, limit: \"1 USD\"}}\n"
+                   f"  by-project: {{project: checkout, window: total, limit: \"1 USD\"}}\n")
+        told = json.loads(self.run_ace("ledger", "budget", "spine-owned", "--fleet", "owned-budgets.yaml", "--json").text)["budgets"]
+        self.assertEqual({b["budget"]: (b["requests"], b["spent_usd"]) for b in told},
+                         {"by-key": (2, "0.002"), "by-project": (2, "0.002")})
+        self.refused("ingest", "owned.csv", "--fleet", "projects.yaml", "--spine", "spine-unowned", "--tz", "UTC",
+                     says=["names a key", "--salt-file"])
+        # A replay has owners as well.
+        rows = rows_of(self.run_ace("ledger", "chargeback", "owned.csv", "--fleet", "projects.yaml", "--tz", "UTC", *SALTED,
+                                    "--by", "project").out)
+        self.assertEqual({r["project"] for r in rows if r["kind"] == "usage"}, set(by_project))
 
 
 class FromSpine(Case):

@@ -8,7 +8,7 @@ Result<std::optional<verify::Mismatch>> DeriveAside::operator()(const verify::En
     filling_.file = entry.file;
   }
   filling_.bytes += entry.payload;
-  filling_.events.emplace_back(entry.offset, filling_.bytes.size());
+  filling_.events.push_back({entry.offset, entry.sequence, filling_.bytes.size()});
   return std::optional<verify::Mismatch>();
 }
 
@@ -53,9 +53,9 @@ void DeriveAside::run() {
 
 bool DeriveAside::derive(const Batch& batch) {
   std::size_t begin = 0;
-  for (const auto& [offset, end] : batch.events) {
+  for (const auto& [offset, sequence, end] : batch.events) {
     Result<std::optional<verify::Mismatch>> found =
-        derivation_.hear(std::string_view(batch.bytes).substr(begin, end - begin));
+        derivation_.hear(sequence, std::string_view(batch.bytes).substr(begin, end - begin));
     begin = end;
     if (!found)
       error_ = std::move(found).error();

@@ -29,7 +29,11 @@ class DeriveAside {
   /// Events of one file, one behind the other.
   struct Batch {
     std::string file, bytes;
-    std::vector<std::pair<std::uint64_t, std::size_t>> events;  ///< offset in the file, end in `bytes`
+    struct Event {
+      std::uint64_t offset = 0, sequence = 0;
+      std::size_t end = 0;  ///< in `bytes`
+    };
+    std::vector<Event> events;
   };
   static constexpr std::size_t kBatchEvents = 4096, kBatchesAhead = 8;
   void hand_over();

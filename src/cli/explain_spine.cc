@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,7 +28,8 @@ class RequestRecords {
     using What = event::Lifecycle::What;
     const auto* own = std::get_if<event::Lifecycle>(&record.event);
     if (own != nullptr && (own->what == What::started || own->what == What::recovered)) worlds_.clear();
-    if (const auto* closed = std::get_if<event::SettlementClosed>(&record.event)) closed_.push_back(*closed);
+    if (const auto* closed = std::get_if<event::SettlementClosed>(&record.event))
+      closed_.emplace_back(record.snapshot, *closed);
     if (RequestId{record.id.high, record.id.low} == id_) return of_the_request(record);
     if (completed_ || !moves_a_world(record.event)) return {};
     Result<World*> world = world_of(record.snapshot);
@@ -45,10 +47,20 @@ class RequestRecords {
       out << fmt::format("\n{}  {}  not ended\n", to_string(id_), to_rfc3339(admitted_->at));
       return {};
     }
-    const Settled settled = settle(**fleet);
+    std::stable_sort(attempts_.begin(), attempts_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<event::Attempted> attempts;
+    for (const auto& [ordinal, attempt] : attempts_) attempts.push_back(attempt);
+    const Settled settled = settle_recorded(Settler(**fleet), snapshots_.changed(snapshot_)->source, *admitted_,
+                                            moments_.empty() ? nullptr : &decided_, attempts, *completed_);
     print_settlement(**fleet, settled, out);
-    for (const event::SettlementClosed& c : closed_)
-      if (c.hour == hour_of(admitted_->at) && c.tenant == admitted_->tenant && c.model == admitted_->requested) {
+    const auto model_in = [&](std::uint64_t snapshot, ModelId model) {
+      const event::FleetChanged* const known = snapshots_.changed(snapshot);
+      return known != nullptr && model.value < known->models.size() ? known->models[model.value] : std::string();
+    };
+    for (const auto& [snapshot, c] : closed_)
+      if (c.hour == hour_of(admitted_->at) && c.tenant == admitted_->tenant &&
+          model_in(snapshot, c.model) == model_in(snapshot_, admitted_->requested)) {
         print_gate(static_cast<Reason>(c.gate), out);
         return {};
       }
@@ -83,9 +95,11 @@ class RequestRecords {
     } else if (const auto* decided = std::get_if<event::Decided>(&record.event)) {
       return decision(record, *decided);
     } else if (const auto* attempted = std::get_if<event::Attempted>(&record.event)) {
-      attempts_.push_back(*attempted);
+      attempts_.emplace_back(record.ordinal, *attempted);
     } else if (const auto* completed = std::get_if<event::Completed>(&record.event)) {
+      if (completed_ && record.ordinal < completed_ordinal_) return {};
       completed_ = *completed;
+      completed_ordinal_ = record.ordinal;
     }
     return {};
   }
@@ -102,22 +116,6 @@ class RequestRecords {
     return {};
   }
 
-  /// As it was settled: C3 asks for the cheapest API for what was used, which the decision could only predict.
-  Settled settle(const Snapshot& fleet) {
-    const Fleet& f = fleet.fleet();
-    const SloId slo = admitted_->slo.valid() ? admitted_->slo : f.default_slo;
-    decided_.cheapest_payg = {};
-    const OfferId billed = attempts_.empty() ? completed_->offer : attempts_.back().billed_as;
-    if (completed_->offer.valid() && fleet[billed.valid() ? billed : completed_->offer].tier != Tier::payg) {
-      const auto cheapest = fleet.cheapest_payg(
-          fleet[completed_->offer].model, admitted_->compliance,
-          admitted_->declared_tenant.valid() ? f.tenants[admitted_->declared_tenant.value].data_class : "",
-          completed_->usage, admitted_->batch || f.slo_classes[slo.value].deferrable());
-      if (cheapest) decided_.cheapest_payg = cheapest->offer;
-    }
-    return Settler(fleet).settle(*admitted_, decided_, attempts_, *completed_);
-  }
-
   RequestId id_;
   Snapshots snapshots_;
   std::map<std::uint64_t, std::unique_ptr<World>> worlds_;
@@ -125,9 +123,10 @@ class RequestRecords {
   std::optional<event::Admitted> admitted_;
   event::Decided decided_;
   std::vector<Moment> moments_;
-  std::vector<event::Attempted> attempts_;
+  std::vector<std::pair<std::uint32_t, event::Attempted>> attempts_;  ///< by ordinal
   std::optional<event::Completed> completed_;
-  std::vector<event::SettlementClosed> closed_;
+  std::uint32_t completed_ordinal_ = 0;
+  std::vector<std::pair<std::uint64_t, event::SettlementClosed>> closed_;  ///< under a snapshot
 };
 
 /// Names of symbols, as the spine gives them.

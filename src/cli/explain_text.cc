@@ -46,6 +46,8 @@ void print_settlement(const Snapshot& fleet, const Settled& s, std::ostream& out
                        to_seconds(c.ttft), to_seconds(c.tpot) * 1e3, c.slo_met ? "met" : "missed");
   else if (c.outcome == event::Outcome::cache_hit)
     out << "answered from the response cache of the gateway that wrote the log: no model ran\n";
+  else if (s.answered())
+    out << "served where the log does not say, or the fleet has no such destination\n";
   else
     out << fmt::format("not served: {}\n", name_of(c.verdict));
   if (s.native_spill)
@@ -65,6 +67,8 @@ void print_settlement(const Snapshot& fleet, const Settled& s, std::ostream& out
   if (s.chain.unattributed != Usd{})
     out << fmt::format("  {:<20}{:>16}\n", "unattributed", to_decimal(s.chain.unattributed));
   if (s.excluded != Reason::none) out << fmt::format("  outside the headline: {}\n", name_of(s.excluded));
+  if (s.by_prices)
+    out << fmt::format("  the log says what it cost; by the prices of the fleet {}\n", to_decimal(*s.by_prices));
   out << fmt::format("  grade {}{}\n", name_of(s.grade), s.baseline_assumed ? ", default price not contracted" : "");
 }
 

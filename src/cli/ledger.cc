@@ -103,6 +103,7 @@ Result<void> run_focus_check(const FocusArguments& arguments, Context& context) 
 struct ReconcileArguments {
   BooksArguments books;
   std::string bill, format = "csv", columns, provider;
+  bool logged = false;
 };
 
 /// A usage export or spend log, as totals. What it does not state is none.
@@ -133,7 +134,32 @@ Result<std::vector<Billed>> bill_from_log(const ReconcileArguments& arguments, c
   }
 }
 
+/// Prints the comparison. @return check_failed unless every key is equal
+Result<void> told(const std::vector<Reconciled>& lines, Context& context) {
+  *context.out << reconciled_csv(lines);
+  const auto differing = std::count_if(lines.begin(), lines.end(),
+                                       [](const Reconciled& l) { return l.state != Reconciled::State::equal; });
+  if (differing == 0) return {};
+  return Error(Errc::check_failed,
+               fmt::format("{} of {} provider-model-days are not equal on both sides", differing, lines.size()));
+}
+
+/// Of a spine: what its log says requests cost against the prices of the fleet.
+Result<void> run_reconcile_logged(const ReconcileArguments& arguments, Context& context) {
+  if (arguments.books.spine.empty())
+    return Error(Errc::bad_input, "--logged is for --spine DIR: it compares what ace ingest brought there");
+  const Result<Books> books = books_of(arguments.books, context);
+  if (!books) return Error(books.error());
+  const Statement& s = books->folded.statement;
+  const LoggedCosts costs = logged_costs(s, books->fleet);
+  if (costs.logged.empty()) *context.err << "ace: warning: no request whose cost both the log and the prices know\n";
+  return told(reconcile(costs.by_prices, costs.logged, s.from, s.to), context);
+}
+
 Result<void> run_reconcile(const ReconcileArguments& arguments, Context& context) {
+  if (arguments.logged == !arguments.bill.empty())
+    return Error(Errc::bad_input, "reconcile with what? --bill FILE, or --logged");
+  if (arguments.logged) return run_reconcile_logged(arguments, context);
   const bool totals = arguments.format == "csv";
   if (!totals && arguments.provider.empty())
     return Error(Errc::bad_input, "--provider: expected whose export it is; a usage export does not say");
@@ -158,13 +184,7 @@ Result<void> run_reconcile(const ReconcileArguments& arguments, Context& context
   if (ours.size() < all)
     *context.err << fmt::format("ace: note: {} provider-model-days are of providers this bill has no line of\n",
                                 all - ours.size());
-  const std::vector<Reconciled> lines = reconcile(ours, *theirs, s.from, s.to);
-  *context.out << reconciled_csv(lines);
-  const auto differing = std::count_if(lines.begin(), lines.end(),
-                                       [](const Reconciled& l) { return l.state != Reconciled::State::equal; });
-  if (differing == 0) return {};
-  return Error(Errc::check_failed,
-               fmt::format("{} of {} provider-model-days are not equal on both sides", differing, lines.size()));
+  return told(reconcile(ours, *theirs, s.from, s.to), context);
 }
 
 template <class Arguments>
@@ -221,7 +241,10 @@ void add_ledger(CLI::App& app, Context& context) {
       add(*ledger, "reconcile", "A provider's bill or usage export against the ledger, by provider, model and day",
           context, reconcile, run_reconcile);
   add_source(*command, reconcile->books);
-  command->add_option("--bill", reconcile->bill, "the provider's export")->required()->type_name("FILE");
+  command->add_option("--bill", reconcile->bill, "the provider's export")->type_name("FILE");
+  command->add_flag("--logged", reconcile->logged,
+                    "of a spine, instead of a bill: what the log that was ingested says requests cost (theirs) against "
+                    "the prices of the fleet (ours)");
   command
       ->add_option("--bill-format", reconcile->format,
                    "csv: totals per line (docs/LEDGER.md); or a log format, e.g. openai-usage, litellm")

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "cli/progress.h"
+#include "cli/spine.h"
 
 namespace ace::cli {
 namespace {
@@ -39,8 +40,13 @@ std::vector<std::string> assumptions_of(const Books& books) {
   std::vector<std::string> said;
   if (books.grade == Grade::modelled)
     said.push_back(
-        "every amount is modelled: no request of these was dispatched by ACE in earnest (they are of a replay, of a "
-        "shadow, or of somebody else's log)");
+        "every amount is modelled: no request of these was dispatched by ACE in earnest (they are of a replay or of a "
+        "shadow)");
+  if (books.grade == Grade::observed)
+    said.push_back(fmt::format(
+        "others dispatched these requests: {} of {} cost what their log says, the others what the prices of the fleet "
+        "say, or nothing where the log does not say where they ran either",
+        books.folded.statement.observed_requests, books.folded.statement.requests));
   for (const Model& model : books.fleet.models)
     if (model.baseline && !model.baseline->contracted)
       said.push_back("the default price of " + model.name +
@@ -58,6 +64,9 @@ std::vector<std::string> assumptions_of(const Books& books) {
 
 Result<Books> from_spine(const BooksArguments& arguments, Context& context) {
   LedgerOptions options;
+  options.archive = arguments.archive;
+  options.use_view = options.save_view = arguments.use_view;
+  options.before = arguments.before;
   Result<LedgerOfSpine> made = ledger_of(arguments.spine, options);
   if (!made) return std::move(made).error().with("folding the ledger of " + arguments.spine);
   Books books;
@@ -65,7 +74,7 @@ Result<Books> from_spine(const BooksArguments& arguments, Context& context) {
   books.idle = choice_of<IdlePolicy>(arguments.replay.idle, 4);
   const std::vector<Grade> grades = made->ledger.grades();
   if (!arguments.grade.empty())
-    books.grade = choice_of<Grade>(arguments.grade, 2);
+    books.grade = choice_of<Grade>(arguments.grade, 3);
   else if (!grades.empty())
     books.grade = grades.front();
   for (const Grade other : grades)
@@ -97,9 +106,10 @@ void add_grade(CLI::App& command, BooksArguments& arguments) {
   command
       .add_option(
           "--grade", arguments.grade,
-          "of a spine: measured, of requests that ACE dispatched, or modelled, all others; left out, the surest "
-          "there is")
-      ->check(CLI::IsMember({"measured", "modelled"}));
+          "of a spine: measured, of requests that ACE dispatched; observed, as somebody's log has them; or modelled, "
+          "of replays and shadows; left out, the surest there is")
+      ->check(CLI::IsMember({"measured", "observed", "modelled"}));
+  command.add_option("--archive", arguments.archive, std::string("of a spine: ") + kArchiveHelp)->type_name("DIR");
 }
 
 }  // namespace

@@ -12,7 +12,9 @@ namespace ace::cli {
 /// Where the events come from, and the policies of closing.
 struct BooksArguments {
   ReplayArguments replay;
-  std::string spine, grade;
+  std::string spine, grade, archive;
+  bool use_view = true;                 ///< what was folded before, if it fits
+  std::optional<std::uint64_t> before;  ///< only records before this one; then without the view
 };
 
 /// A folded ledger with the names it was folded under: all that these commands ask of where events come from.
@@ -28,7 +30,7 @@ struct Books {
 
 /// A trace with its fleet, or --spine DIR.
 void add_source(CLI::App& command, BooksArguments& arguments);
-/// --grade, --settlement, --idle.
+/// --grade, --archive, --settlement, --idle.
 void add_closing(CLI::App& command, BooksArguments& arguments);
 Result<Books> books_of(const BooksArguments& arguments, Context& context);
 

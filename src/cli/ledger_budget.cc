@@ -6,13 +6,14 @@
 
 #include "cli/files.h"
 #include "cli/ledger_books.h"
+#include "cli/spine.h"
 #include "fleet/budget.h"
 
 namespace ace::cli {
 namespace {
 
 struct Arguments {
-  std::string directory, fleet;
+  std::string directory, fleet, archive;
   bool json = false, all = false;
 };
 
@@ -32,7 +33,9 @@ Result<BudgetReading> budgets_of(const Arguments& arguments) {
     if (!text) return Error(text.error());
     return parse_budgets(*text, arguments.fleet);
   }
-  Result<LedgerOfSpine> made = ledger_of(arguments.directory, {});
+  LedgerOptions options;
+  options.archive = arguments.archive;
+  Result<LedgerOfSpine> made = ledger_of(arguments.directory, options);
   if (!made) return std::move(made).error().with("folding the ledger of " + arguments.directory);
   const event::FleetChanged* const newest = made->ledger.newest_fleet();
   if (newest == nullptr || newest->files.empty()) return BudgetReading{};
@@ -47,6 +50,8 @@ Result<void> run(const Arguments& arguments, Context& context) {
   if (!budgets->mistakes.empty()) return Error(Errc::bad_input, describe(budgets->mistakes));
   LedgerOptions options;
   options.budgets = budgets->budgets;
+  options.archive = arguments.archive;
+  options.save_view = arguments.fleet.empty();  // what somebody tries out leaves nothing behind
   const Result<LedgerOfSpine> made = ledger_of(arguments.directory, options);
   if (!made) return Error(made.error()).with("folding the ledger of " + arguments.directory);
   const BudgetBook& book = made->ledger.budgets();
@@ -111,6 +116,7 @@ void add_ledger_budget(CLI::App& ledger, Context& context) {
       ->add_option("--fleet", arguments->fleet,
                    "with the budgets; left out, the newest one on the spine. They count from the first record on")
       ->type_name("FILE");
+  command->add_option("--archive", arguments->archive, kArchiveHelp)->type_name("DIR");
   command->add_flag("--all", arguments->all, "every window, not only the current one");
   command->add_flag("--json", arguments->json, "one JSON object");
   command->callback([arguments, &context] {

@@ -1,11 +1,10 @@
 /// ace ledger report, rebuild: what a spine comes to, and whether what is kept beside it is that.
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "cli/ledger_books.h"
+#include "cli/ledger_report.h"
+#include "cli/spine.h"
 #include "core/text.h"
 #include "report/report.h"
 
@@ -17,44 +16,10 @@ struct ReportArguments {
   bool json = false;
 };
 
-/// What a ledger over a spine knows beside its statement.
-nlohmann::ordered_json ledger_section(const Books& books) {
-  const LedgerOfSpine& spine = *books.spine;
-  const FoldedFacts& f = books.facts;
-  nlohmann::ordered_json balances = nlohmann::ordered_json::array();
-  for (const Leg& leg : spine.ledger.balances().all())
-    balances.push_back({{"account", name_of(leg.account.kind)},
-                        {"owner", spine.ledger.owner(leg.account)},
-                        {"usd", to_decimal(leg.amount)}});
-  return {{"log", spine.log.origin},
-          {"records", spine.log.next},
-          {"requests_pending", spine.ledger.pending()},
-          {"requests_estimated", f.estimated},
-          {"estimated_usd", to_decimal(f.estimated_cost)},
-          {"corrections", f.corrected},
-          {"corrections_of_closed_cells", f.corrected_closed},
-          {"corrections_of_closed_cells_usd", to_decimal(f.corrected_closed_cost)},
-          {"cells_closed", spine.ledger.closed_cells()},
-          {"requests_without_admission", spine.ledger.strays()},
-          {"gaps", spine.ledger.gaps().size()},
-          {"gpu_bookings_refused", f.bookings_refused},
-          {"balances", balances}};
-}
-
 Result<void> run_report(const ReportArguments& arguments, Context& context) {
   const Result<Books> books = books_of(arguments.books, context);
   if (!books) return Error(books.error());
   const LedgerOfSpine& spine = *books->spine;
-  ReportInput input;
-  const Snapshot names(books->fleet);  // for reading only
-  input.fleet = &names;
-  input.analysis = &books->folded;
-  input.trace_name = std::filesystem::path(arguments.books.spine).lexically_normal().string();
-  const std::uint64_t fleets = spine.fleets->latest();
-  input.fleet_name = fleets == 1 ? "the fleet recorded with it" : fmt::format("{} fleets recorded with it", fleets);
-  input.options.settlement = books->settlement;
-  input.options.idle = books->idle;
-  input.options.sensitivity = SensitivityMode::off;
   if (spine.log.torn)
     *context.err << "ace: note: the log ends in an unfinished batch that was never acknowledged: "
                  << spine.log.torn->what() << "\n";
@@ -63,24 +28,25 @@ Result<void> run_report(const ReportArguments& arguments, Context& context) {
         "ace: note: {} of the records read now were acknowledged before they were durable (relaxed): a loss of power "
         "may have taken up to a second of others\n",
         spine.log.relaxed);
-  nlohmann::ordered_json whole = nlohmann::ordered_json::parse(to_json(input));
-  whole["ledger"] = ledger_section(*books);
-  const std::string json = whole.dump(1, ' ', true) + "\n";
+  const std::string json = ledger_report(*books, arguments.books.spine);
   *context.out << (arguments.json ? json : to_terminal(json));
   return {};
 }
 
 struct RebuildArguments {
-  std::string directory;
+  std::string directory, archive;
 };
 
 Result<void> run_rebuild(const RebuildArguments& arguments, Context& context) {
   LedgerOptions from_zero;
   from_zero.use_view = false;
+  from_zero.archive = arguments.archive;
   Result<LedgerOfSpine> whole = ledger_of(arguments.directory, from_zero);
   if (!whole) return std::move(whole).error().with("folding the ledger of " + arguments.directory);
   // The view, brought up to where the other one stands.
-  Result<LedgerOfSpine> kept = ledger_of(arguments.directory, {});
+  LedgerOptions going_on;
+  going_on.archive = arguments.archive;
+  Result<LedgerOfSpine> kept = ledger_of(arguments.directory, going_on);
   if (!kept) return std::move(kept).error();
   const std::string a = whole->ledger.state(), b = kept->ledger.state();
   Sha256 sha;
@@ -102,6 +68,58 @@ Result<void> run_rebuild(const RebuildArguments& arguments, Context& context) {
   return {};
 }
 
+struct CloseArguments {
+  std::string directory, until;
+};
+
+Result<void> run_close(const CloseArguments& arguments, Context& context) {
+  // The writer first: nobody else adds to the log between folding it and closing its cells.
+  WallClock clock;
+  if (const Result<std::unique_ptr<PosixDisk>> there = PosixDisk::open(arguments.directory, PosixDisk::Access::read);
+      !there)
+    return Error(there.error());
+  else if (const Result<spine::Log::Identity> log = spine::Log::identity(**there); !log)
+    return Error(log.error());
+  const Result<spine::Signer> signer = signer_at(signing_key_of(arguments.directory));
+  if (!signer) return Error(signer.error());
+  Result<std::unique_ptr<SpineWriter>> writer =
+      SpineWriter::open(arguments.directory, store_options(*signer, spine::Durability::group), clock);
+  if (!writer) return std::move(writer).error();
+  if (Result<void> flushed = (*writer)->flush(); !flushed) return flushed;
+  const Result<LedgerOfSpine> folded = ledger_of(arguments.directory, {});
+  if (!folded) return Error(folded.error()).with("folding the ledger of " + arguments.directory);
+  Instant until = folded->ledger.latest();
+  if (!arguments.until.empty()) {
+    const Result<Instant> given = parse_rfc3339(arguments.until);
+    if (!given) return Error(given.error()).with("--until");
+    until = *given;
+  }
+  std::size_t cells = 0;
+  Usd counted{}, disallowed{};
+  for (const Grade grade : folded->ledger.grades()) {
+    const Result<std::vector<event::Record>> closing = folded->ledger.to_close(grade, until);
+    if (!closing) return Error(closing.error());
+    for (const event::Record& record : *closing) {
+      const Result<std::string> bytes = event::encode(record);
+      if (!bytes) return Error(bytes.error());
+      const Result<std::uint64_t> position = (*writer)->append(0, event::key_of(record), *bytes);
+      if (!position) return Error(position.error());
+      const Result<spine::Appended> settled = (*writer)->wait(0, *position);
+      if (!settled) return Error(settled.error());
+      if (settled->outcome != spine::Appended::Outcome::created) continue;
+      const auto& cell = std::get<event::SettlementClosed>(record.event);
+      ++cells;
+      counted += cell.counted;
+      disallowed += cell.disallowed;
+    }
+  }
+  if (Result<void> closed = (*writer)->close(); !closed) return closed;
+  *context.out << fmt::format("{} cells closed of days that had settled by {}: counted {} USD, disallowed {} USD\n",
+                              cells, to_rfc3339(until == Instant::min() ? Instant{} : until), to_decimal(counted),
+                              to_decimal(disallowed));
+  return {};
+}
+
 }  // namespace
 
 void add_ledger_spine(CLI::App& ledger, Context& context) {
@@ -115,10 +133,23 @@ void add_ledger_spine(CLI::App& ledger, Context& context) {
     if (Result<void> done = run_report(*report, context); !done) context.fail(done.error());
   });
 
+  const auto close = std::make_shared<CloseArguments>();
+  command = ledger.add_subcommand(
+      "close", "Write onto the spine what the cells of settled days came to; later facts are corrections from then on");
+  command->add_option("directory", close->directory, "of the spine; nothing else may be writing it")->required();
+  command
+      ->add_option("--until", close->until,
+                   "days that had settled by then (RFC 3339); left out, by the time of the latest event")
+      ->type_name("TIME");
+  command->callback([close, &context] {
+    if (Result<void> done = run_close(*close, context); !done) context.fail(done.error());
+  });
+
   const auto rebuild = std::make_shared<RebuildArguments>();
   command = ledger.add_subcommand(
       "rebuild", "Fold a spine again from its first record: is what lies beside the log the same, byte for byte?");
   command->add_option("directory", rebuild->directory, "of the spine")->required();
+  command->add_option("--archive", rebuild->archive, kArchiveHelp)->type_name("DIR");
   command->callback([rebuild, &context] {
     if (Result<void> done = run_rebuild(*rebuild, context); !done) context.fail(done.error());
   });

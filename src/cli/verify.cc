@@ -78,6 +78,8 @@ Result<void> verify_any(Arguments& arguments, Context& context) {
   std::error_code none;
   if (std::filesystem::is_directory(arguments.report, none))
     return verify_log(arguments.report, arguments.log, context);
+  if (!arguments.log.report.empty())
+    return Error(Errc::bad_input, "--report is for a spine: ace verify DIR --report FILE");
   if (arguments.log.json) return Error(Errc::bad_input, "--json is for a spine or a proof");
   return run_verify(arguments, context);
 }
@@ -112,6 +114,11 @@ void add_verify(CLI::App& app, Context& context) {
       ->add_option(
           "--proof", arguments->proof,
           "a proof as ace spine prove made it; needs --key, and --checkpoint if it is about an older checkpoint")
+      ->type_name("FILE");
+  command
+      ->add_option(
+          "--report", arguments->log.report,
+          "of a spine: a report that ace ledger report --json printed, every amount of which must follow from it")
       ->type_name("FILE");
   command->add_flag("--json", arguments->log.json, "of a spine or a proof: one JSON object");
   command->callback([arguments, &context] {

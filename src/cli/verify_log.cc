@@ -9,6 +9,7 @@
 #include "adapters/fleet_files.h"
 #include "cli/derive_aside.h"
 #include "cli/files.h"
+#include "cli/ledger_report.h"
 #include "cli/spine.h"
 
 namespace ace::cli {
@@ -71,7 +72,10 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
   const Result<std::string> pruned = spine::read_whole(log->disk(), "pruned");
   const bool whole = !pruned && pruned.error().code() == Errc::not_found;
   SpineFleets fleets(directory);
-  verify::Derivation derivation(fleets);
+  Result<LogView> to_look_up = LogView::open(directory, arguments.archive);
+  if (!to_look_up) return Error(to_look_up.error());
+  SpineEvents events(*std::move(to_look_up));
+  verify::Derivation derivation(fleets, std::ref(events));
   std::optional<DeriveAside> aside;
   if (whole) aside.emplace(derivation);
   Result<verify::Finding> found = verify::check_log(
@@ -87,8 +91,26 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
   }
   if (*derived) found->difference = **derived;
   if (found->difference) return refused(*found->difference, directory + ": ", arguments.json, context);
+  std::optional<LedgerReportCheck> report;
+  if (!arguments.report.empty()) {
+    Result<LedgerReportCheck> checked = check_ledger_report(directory, arguments.archive, arguments.report, context);
+    if (!checked) return std::move(checked).error();
+    report = *std::move(checked);
+  }
+  if (report && !report->differences.empty()) {
+    if (arguments.json)
+      *context.out << nlohmann::ordered_json(
+                          {{"verified", false}, {"report", arguments.report}, {"differences", report->differences}})
+                          .dump()
+                   << "\n";
+    std::string what = arguments.report + " does not follow from " + directory + ":";
+    for (const std::string& difference : report->differences) what += "\n  " + difference;
+    return Error(Errc::check_failed, what);
+  }
   const verify::Summary& s = found->summary;
-  const verify::Derived d = derivation.derived();
+  const Result<verify::Derived> booked = derivation.derived();
+  if (!booked) return Error(booked.error()).with("verifying " + directory);
+  const verify::Derived& d = *booked;
   if (arguments.json) {
     nlohmann::ordered_json out = {{"verified", true},
                                   {"log", s.origin},
@@ -113,9 +135,11 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
                           {"requests_undecided", d.undecided},
                           {"requests_open", d.open},
                           {"cells_closed", d.cells},
+                          {"corrections", d.corrected},
                           {"baseline_usd", to_decimal(d.baseline)},
                           {"actual_marginal_usd", to_decimal(d.actual)},
                           {"events_unknown", d.unknown}};
+    if (report) out["report"] = {{"file", arguments.report}, {"records", report->records}, {"equal", true}};
     if (found->unfinished) out["unfinished"] = to_text(*found->unfinished);
     *context.out << out.dump() << "\n";
     return {};
@@ -136,9 +160,13 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
         d.requests - d.undecided, d.open == 0 ? "" : fmt::format(", {} open", d.open),
         d.undecided == 0 ? "" : fmt::format("; {} were not decided by ACE", d.undecided));
   if (whole)
-    *context.out << fmt::format("dollars      baseline {} USD, actual {} USD, settled again from the records{}\n",
+    *context.out << fmt::format("dollars      baseline {} USD, actual {} USD, booked again from the records{}{}\n",
                                 to_decimal(d.baseline), to_decimal(d.actual),
-                                d.cells == 0 ? "" : fmt::format("; {} closed cells are equal", d.cells));
+                                d.corrected == 0 ? "" : fmt::format(", {} of them corrections", d.corrected),
+                                d.cells == 0 ? "" : fmt::format("; {} closed cells are equal, gates too", d.cells));
+  if (report)
+    *context.out << fmt::format("report       every field of {} is equal, folded again from record 0 to {}\n",
+                                arguments.report, report->records);
   if (found->unfinished)
     *context.out << "unfinished   " << to_text(*found->unfinished) << "; it was not acknowledged\n";
   return {};

@@ -26,38 +26,36 @@ OfferId cheapest_payg(const Snapshot& fleet, const event::Admitted& admitted, co
   const std::int64_t cached = std::min(decided.cached_predicted.value, admitted.prompt.value);
   const Usage usage(Tokens{admitted.prompt.value - cached}, Tokens{cached},
                     Tokens{static_cast<std::int64_t>(decided.predicted.output_mean + 0.5)});
-  const Fleet& f = fleet.fleet();
-  const std::string_view data_class =
-      admitted.declared_tenant.valid() ? f.tenants[admitted.declared_tenant.value].data_class : std::string_view();
-  const SloId slo = admitted.slo.valid() ? admitted.slo : f.default_slo;
-  const auto cheapest = fleet.cheapest_payg(fleet[chosen].model, admitted.compliance, data_class, usage,
-                                            admitted.batch || f.slo_classes[slo.value].deferrable());
-  return cheapest ? cheapest->offer : OfferId{};
+  return event::cheapest_payg(fleet, admitted, fleet[chosen].model, usage);
 }
 
-bool kept(const SloClass& slo, const event::Admitted& admitted, const event::Completed& completed) {
-  return (!slo.ttft || completed.ttft <= *slo.ttft) && (!slo.tpot || completed.tpot <= *slo.tpot) &&
-         (!slo.deadline || completed.at - admitted.at <= *slo.deadline);
-}
-
-/// Are all indices that settling a request looks up within its fleet?
-bool within(const Snapshot& fleet, const event::Admitted& admitted, std::span<const event::Attempted> attempts,
-            const event::Completed& completed) {
-  const Fleet& f = fleet.fleet();
-  const auto in = [](auto index, std::size_t size) { return !index.valid() || index.value < size; };
-  const auto offered = [&](OfferId offer) { return in(offer, fleet.offers().size()); };
-  return in(admitted.requested, f.models.size()) && in(admitted.slo, f.slo_classes.size()) &&
-         in(admitted.compliance, f.compliance.size()) && in(admitted.declared_tenant, f.tenants.size()) &&
-         offered(completed.offer) && std::all_of(attempts.begin(), attempts.end(), [&](const event::Attempted& a) {
-           return offered(a.offer) && offered(a.billed_as);
-         });
+/// Is this a fact of a request that has ended, or of none? Then only the books know it.
+std::optional<RequestId> request_of(const event::Event& event) {
+  if (const auto* attempt = std::get_if<event::Attempted>(&event)) return attempt->id;
+  if (const auto* end = std::get_if<event::Completed>(&event)) return end->id;
+  return std::nullopt;
 }
 
 }  // namespace
 
-Derived Derivation::derived() const {
+Derivation::Derivation(Fleets& fleets, SpineLedger::Recall recall)
+    : fleets_(fleets), ledger_([&] {
+        SpineLedger::Options options;
+        options.fleets = [&](std::uint64_t number, const event::FleetChanged&) { return fleets_.at(number); };
+        options.recall = std::move(recall);
+        options.shapley = false;
+        return options;
+      }()) {}
+
+Result<Derived> Derivation::derived() const {
   Derived derived = derived_;
   derived.open = open_.size();
+  for (const Grade grade : ledger_.grades()) {
+    const Result<FoldedBooks> books = ledger_.close(grade, {});
+    if (!books) return Error(books.error());
+    derived.baseline += books->statement.c0;
+    derived.actual += books->statement.c4;
+  }
   return derived;
 }
 
@@ -71,14 +69,52 @@ Result<event::Hindsight*> Derivation::hindsight(std::uint64_t snapshot) {
   return world.get();
 }
 
-Derivation::Found Derivation::hear(std::string_view payload) {
+Derivation::Found Derivation::hear(std::uint64_t sequence, std::string_view payload) {
   const Result<event::Record> read = event::decode(payload);
   if (!read && read.error().code() == Errc::bad_input) {
     ++derived_.unknown;
     return nothing();
   }
   if (!read) return differs("an event", read.error().what());
-  const event::Record& record = *read;
+  if (Found declared = of_a_fleet(*read); !declared || *declared) return declared;
+  const std::optional<RequestId> request = request_of(read->event);
+  if (request && !open_.contains(*request)) {
+    const std::uint64_t before = ledger_.corrections();
+    Found booked = book(sequence, *read);
+    if (!booked || *booked) return booked;
+    if (ledger_.corrections() == before)
+      return differs(std::holds_alternative<event::Completed>(read->event) ? "the end of a request that is open"
+                                                                           : "an attempt for a request that is open",
+                     to_string(*request));
+    ++derived_.corrected;
+    return booked;
+  }
+  Found follows = follows_so_far(*read);
+  if (!follows || *follows) return follows;
+  return book(sequence, *read);
+}
+
+/// Indices mean something only in a fleet that a record before this one declares.
+Derivation::Found Derivation::of_a_fleet(const event::Record& record) const {
+  using event::Kind;
+  const Kind kind = event::kind_of(record.event);
+  if (kind == Kind::fleet_changed || kind == Kind::named || kind == Kind::lifecycle) return nothing();
+  const bool of_a_request = kind == Kind::admitted || kind == Kind::decided || kind == Kind::attempted ||
+                            kind == Kind::completed || kind == Kind::cache_hit;
+  if (declared_.contains(record.snapshot) || (record.snapshot == 0 && !of_a_request)) return nothing();
+  return differs("an event of a fleet that a record before it declares",
+                 fmt::format("{} of snapshot {}", event::name_of(kind), record.snapshot));
+}
+
+/// What does not fit the records before it has no place in the books.
+Derivation::Found Derivation::book(std::uint64_t sequence, const event::Record& record) {
+  const Result<void> booked = ledger_.add(sequence, record);
+  if (booked) return nothing();
+  if (booked.error().code() != Errc::corrupt) return Error(booked.error());
+  return differs("what fits the records before it", booked.error().what());
+}
+
+Derivation::Found Derivation::follows_so_far(const event::Record& record) {
   using event::Lifecycle;
   if (const auto* e = std::get_if<event::Admitted>(&record.event)) {
     Open open;
@@ -98,6 +134,7 @@ Derivation::Found Derivation::hear(std::string_view payload) {
     return closed(record, *cell);
   } else if (std::holds_alternative<event::FleetChanged>(record.event)) {
     fleets_.hear(record);
+    declared_.insert(record.snapshot);
   } else if (const auto* own = std::get_if<Lifecycle>(&record.event)) {
     // Whoever starts has forgotten what it knew of the world, and says anew what differs from its priors.
     if (own->what == Lifecycle::What::started || own->what == Lifecycle::What::recovered) worlds_.clear();
@@ -158,13 +195,13 @@ Derivation::Found Derivation::same_choice(const Snapshot& fleet, const Open& ope
 }
 
 Derivation::Found Derivation::attempted(const event::Record& record, const event::Attempted& attempted) {
-  const auto found = open_.find(attempted.id);
-  if (found == open_.end()) return differs("an attempt for a request that is open", to_string(attempted.id));
-  Open& open = found->second;
+  Open& open = open_.at(attempted.id);
   open.attempts.push_back(attempted);
   if (open.decisions == 0) return nothing();
   const std::size_t n = open.attempts.size();
-  const Snapshot& fleet = **fleets_.at(record.snapshot);
+  const Result<const Snapshot*> at = fleets_.at(record.snapshot);
+  if (!at) return Error(at.error());
+  const Snapshot& fleet = **at;
   if (n > open.chosen.size())
     return differs(
         fmt::format("at most {} attempts for {}, one for each decision", open.chosen.size(), to_string(attempted.id)),
@@ -179,20 +216,13 @@ Derivation::Found Derivation::attempted(const event::Record& record, const event
 
 Derivation::Found Derivation::completed(const event::Record& record, const event::Completed& completed) {
   const auto found = open_.find(completed.id);
-  if (found == open_.end()) return differs("the end of a request that is open", to_string(completed.id));
   const Open open = std::move(found->second);
   open_.erase(found);
   ++derived_.requests;
   const Result<const Snapshot*> fleet = fleets_.at(record.snapshot);
   if (!fleet) return Error(fleet.error());
-  if (!within(**fleet, open.admitted, open.attempts, completed))
-    return differs("indices of snapshot " + std::to_string(record.snapshot), "others for " + to_string(completed.id));
-  if (open.decisions == 0) {
-    ++derived_.undecided;
-  } else if (Found found_wrong = follows(**fleet, open, completed); !found_wrong || *found_wrong) {
-    return found_wrong;
-  }
-  settle(**fleet, record.snapshot, open, completed);
+  if (open.decisions > 0) return follows(**fleet, open, completed);
+  ++derived_.undecided;
   return nothing();
 }
 
@@ -221,47 +251,42 @@ Derivation::Found Derivation::follows(const Snapshot& fleet, const Open& open,
   if (open.ttft && *open.ttft != completed.ttft)
     return differs(fmt::format("TTFT {} ns{}, as its first token came", open.ttft->count(), of()),
                    std::to_string(completed.ttft.count()));
-  const Fleet& f = fleet.fleet();
+  // Its class is one of the fleet it was admitted under, where the books have looked it up already.
+  const Result<const Snapshot*> admitted_under = fleets_.at(open.snapshot);
+  if (!admitted_under) return Error(admitted_under.error());
+  const Fleet& f = (*admitted_under)->fleet();
   const SloId slo = open.admitted.slo.valid() ? open.admitted.slo : f.default_slo;
-  if (completed.slo_met != kept(f.slo_classes[slo.value], open.admitted, completed))
+  if (completed.slo_met !=
+      f.slo_classes[slo.value].kept(completed.ttft, completed.tpot, completed.at - open.admitted.at))
     return differs(fmt::format("SLO {}{}, by the limits of its class", completed.slo_met ? "missed" : "met", of()),
                    completed.slo_met ? "met" : "missed");
   return nothing();
 }
 
-void Derivation::settle(const Snapshot& fleet, std::uint64_t snapshot, const Open& open,
-                        const event::Completed& completed) {
-  // A log that was brought in may not say where a request ran, and then nobody can say what it cost.
-  if (!open.admitted.requested.valid() || std::any_of(open.attempts.begin(), open.attempts.end(),
-                                                      [](const event::Attempted& a) { return !a.offer.valid(); }))
-    return;
-  const Settler& settler = settlers_.try_emplace(snapshot, fleet).first->second;
-  event::Decided decided;  // only C3 asks where else it might have gone
-  decided.id = completed.id;
-  const Settled settled = settler.settle(open.admitted, decided, open.attempts, completed);
-  Cell& cell = cells_[{hour_of(open.admitted.at), open.admitted.tenant,
-                       fleet.fleet().models[open.admitted.requested.value].name}];
-  ++cell.requests;
-  cell.baseline += settled.chain.c[0];
-  cell.actual += settled.chain.c[4];
-  derived_.baseline += settled.chain.c[0];
-  derived_.actual += settled.chain.c[4];
-}
-
+/// The cell as the books have it now, gates included; a small one is judged by what its day holds so far.
 Derivation::Found Derivation::closed(const event::Record& record, const event::SettlementClosed& closed) {
-  const Result<const Snapshot*> fleet = fleets_.at(record.snapshot);
-  if (!fleet) return Error(fleet.error());
-  const Fleet& f = (*fleet)->fleet();
-  if (closed.model.value >= f.models.size())
-    return differs("a model of its snapshot", std::to_string(closed.model.value));
-  const Cell cell = cells_[{closed.hour, closed.tenant, f.models[closed.model.value].name}];
-  const auto text = [](std::int64_t requests, Usd baseline, Usd actual) {
-    return fmt::format("{} requests, baseline {} USD, actual {} USD", requests, to_decimal(baseline),
-                       to_decimal(actual));
+  if (const Result<const Snapshot*> fleet = fleets_.at(record.snapshot); !fleet) return Error(fleet.error());
+  const Result<Cell> cell = ledger_.cell(record.snapshot, closed.hour, closed.tenant, closed.model);
+  if (!cell && cell.error().code() == Errc::corrupt) return differs("a model of its snapshot", cell.error().what());
+  if (!cell) return Error(cell.error());
+  const Usd disallowed = cell->disallowed.sum();
+  const event::SettlementClosed as_booked{closed.at,
+                                          closed.hour,
+                                          closed.tenant,
+                                          closed.model,
+                                          static_cast<std::int64_t>(cell->requests),
+                                          cell->baseline,
+                                          cell->actual,
+                                          cell->claimed.sum() - disallowed,
+                                          disallowed,
+                                          static_cast<std::uint32_t>(cell->failed)};
+  const auto text = [](const event::SettlementClosed& c) {
+    return fmt::format(
+        "{} requests, baseline {} USD, actual {} USD, counted {} USD, disallowed {} USD, gate {}", c.requests,
+        to_decimal(c.baseline), to_decimal(c.actual), to_decimal(c.counted), to_decimal(c.disallowed),
+        c.gate < kReasons ? std::string(ace::name_of(static_cast<Reason>(c.gate))) : std::to_string(c.gate));
   };
-  if (cell.requests != closed.requests || cell.baseline != closed.baseline || cell.actual != closed.actual)
-    return differs("a cell of " + text(cell.requests, cell.baseline, cell.actual),
-                   text(closed.requests, closed.baseline, closed.actual));
+  if (as_booked != closed) return differs("a cell of " + text(as_booked), text(closed));
   ++derived_.cells;
   return nothing();
 }

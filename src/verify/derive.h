@@ -1,18 +1,19 @@
 #pragma once
 /// Decisions made again from their records: each must follow from the evidence beside it, and what became of the
-/// request from the decision. Decides with `dispatch`, on the fleet compiled again from the files that the log names.
+/// request from the decision. Decides with `dispatch`, on the fleet compiled again from the files that the log names,
+/// and books with `ledger`: what the log says of a closed cell must be what its records come to.
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
-#include "ledger/ledger.h"
+#include "ledger/spine_ledger.h"
 #include "spine/spine.h"
 #include "verify/difference.h"
 
@@ -34,17 +35,20 @@ struct Derived {
   std::uint64_t undecided = 0;  ///< of those, on which ACE never decided: brought in from another log
   std::uint64_t open = 0;       ///< admitted, not ended
   std::uint64_t unknown = 0;    ///< events of kinds that a newer version wrote
-  std::uint64_t cells = 0;      ///< that the log says are closed, with amounts that follow
-  Usd baseline{}, actual{};     ///< C0 and C4 of the requests, settled again
+  std::uint64_t cells = 0;      ///< that the log says are closed, with amounts and gate that follow
+  std::uint64_t corrected = 0;  ///< facts about requests that had ended: booked, not held against a decision
+  Usd baseline{}, actual{};     ///< C0 and C4 of the requests of every grade, booked again
 };
 
 /// Hears the events of a log in order, from its very first one.
 class Derivation {
  public:
-  explicit Derivation(Fleets& fleets) : fleets_(fleets) {}
-  /// @param payload of a record of type event @return what is not as it must be; an error if a fleet is not there
-  Result<std::optional<Mismatch>> hear(std::string_view payload);
-  [[nodiscard]] Derived derived() const;
+  /// @param fleets outlive this @param recall of requests that ended long ago, see SpineLedger; may be empty
+  explicit Derivation(Fleets& fleets, SpineLedger::Recall recall = {});
+  /// @param sequence of the record, of type event @param payload of it
+  /// @return what is not as it must be; an error if a fleet is not there
+  Result<std::optional<Mismatch>> hear(std::uint64_t sequence, std::string_view payload);
+  [[nodiscard]] Result<Derived> derived() const;
 
  private:
   using Found = Result<std::optional<Mismatch>>;
@@ -58,30 +62,26 @@ class Derivation {
     std::vector<event::Attempted> attempts;
     std::optional<Duration> ttft;
   };
-  /// Admission hour, tenant, requested model by name.
-  using CellKey = std::tuple<std::int64_t, std::uint32_t, std::string>;
-  struct Cell {
-    std::int64_t requests = 0;
-    Usd baseline{}, actual{};
-  };
   struct HashId {
     std::size_t operator()(const RequestId& id) const { return static_cast<std::size_t>(id.high * 31 ^ id.low); }
   };
 
+  [[nodiscard]] Found of_a_fleet(const event::Record& record) const;
+  Found follows_so_far(const event::Record& record);
+  Found book(std::uint64_t sequence, const event::Record& record);
   Found decided(const event::Record& record, const event::Decided& decided);
   Found attempted(const event::Record& record, const event::Attempted& attempted);
   Found completed(const event::Record& record, const event::Completed& completed);
   Found follows(const Snapshot& fleet, const Open& open, const event::Completed& completed) const;
   Found closed(const event::Record& record, const event::SettlementClosed& closed);
-  void settle(const Snapshot& fleet, std::uint64_t snapshot, const Open& open, const event::Completed& completed);
   Result<event::Hindsight*> hindsight(std::uint64_t snapshot);
   Found same_choice(const Snapshot& fleet, const Open& open, const event::Record& record, const Decision& again) const;
 
   Fleets& fleets_;
   std::map<std::uint64_t, std::unique_ptr<event::Hindsight>> worlds_;  ///< by snapshot
-  std::map<std::uint64_t, Settler> settlers_;                          ///< likewise
   std::unordered_map<RequestId, Open, HashId> open_;
-  std::map<CellKey, Cell> cells_;
+  std::set<std::uint64_t> declared_;  ///< numbers of snapshots
+  SpineLedger ledger_;
   Derived derived_;
 };
 

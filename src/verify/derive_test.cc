@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <set>
 
 #include "core/testing.h"
+#include "ledger/spine_testing.h"
 #include "replay/recorded_testing.h"
 
 namespace ace::verify {
@@ -28,6 +29,11 @@ struct Recorded {
   std::vector<Record> records;
   explicit Recorded(std::size_t requests, std::uint64_t seed = 11) {
     replay_testing::MemorySource source = replay_testing::requests(requests, seed);
+    Record fleet_record;
+    fleet_record.id = {5, 1};
+    fleet_record.snapshot = fleet->number;
+    fleet_record.event = ledger_testing::in_force(*fleet, event::FleetChanged::Source::simulated);
+    records.push_back(fleet_record);
     for (const Record& record : replay_testing::recorded(snapshot, source))
       records.push_back(*event::decode(*event::encode(record)));
   }
@@ -42,14 +48,14 @@ struct Recorded {
     Found found;
     for (std::size_t i = 0; i < records.size(); ++i) {
       const Record& record = i == changed && instead ? *instead : records[i];
-      const auto mismatch = derivation.hear(*event::encode(record));
+      const auto mismatch = derivation.hear(i, *event::encode(record));
       ACE_CHECK(mismatch.has_value(), "the fleet of a test is always there");
       if (!*mismatch) continue;
       found.at = i;
       found.mismatch = **mismatch;
       break;
     }
-    found.derived = derivation.derived();
+    found.derived = *derivation.derived();
     return found;
   }
 };
@@ -182,6 +188,13 @@ const Forgery kForgeries[] = {
        return c != nullptr;
      },
      "since its last attempt was answered"},
+    {"a fleet that nobody declared",
+     [](Record& r) {
+       const event::Kind kind = event::kind_of(r.event);
+       r.snapshot = 9;
+       return kind != event::Kind::fleet_changed && kind != event::Kind::named && kind != event::Kind::lifecycle;
+     },
+     "declares"},
     {"the end of nobody",
      [](Record& r) {
        auto* const c = std::get_if<event::Completed>(&r.event);
@@ -217,11 +230,12 @@ TEST(Derivation, of_what_a_process_says_after_it_started_begins_with_the_priors_
   const Recorded run(200);
   OneFleet fleets(run.snapshot);
   Derivation derivation(fleets);
+  std::uint64_t sequence = 0;
   for (int life = 0; life < 2; ++life) {
     Record started;
     started.id = {1, static_cast<std::uint64_t>(life)};
     started.event = event::Lifecycle{};
-    ASSERT_FALSE(*derivation.hear(*event::encode(started)));
+    ASSERT_FALSE(*derivation.hear(sequence++, *event::encode(started)));
     for (Record record : run.records) {
       record.id.low += static_cast<std::uint64_t>(life);
       std::visit(
@@ -229,57 +243,116 @@ TEST(Derivation, of_what_a_process_says_after_it_started_begins_with_the_priors_
             if constexpr (requires { e.id.low; }) e.id.low += static_cast<std::uint64_t>(life);
           },
           record.event);
-      const auto mismatch = derivation.hear(*event::encode(record));
+      const auto mismatch = derivation.hear(sequence++, *event::encode(record));
       ASSERT_FALSE(*mismatch) << life << ": " << (*mismatch)->expected << " / " << (*mismatch)->got;
     }
   }
-  EXPECT_EQ(derivation.derived().requests, 400U);
+  EXPECT_EQ(derivation.derived()->requests, 400U);
 }
 
-TEST(Derivation, holds_closed_cells_against_the_requests_in_them) {
-  const Recorded run(200);
-  const auto with_closed = [&](Usd actual_off, std::int64_t requests_off) {
+/// The cells of a run as the ledger has them at its end, each as the log would say it.
+std::vector<event::SettlementClosed> cells_of(const Recorded& run, const std::vector<Record>& records) {
+  SpineLedger::Options options;
+  options.fleets = [&](std::uint64_t, const event::FleetChanged&) -> Result<const Snapshot*> { return &run.snapshot; };
+  SpineLedger ledger(std::move(options));
+  for (std::size_t i = 0; i < records.size(); ++i)
+    ACE_CHECK(ledger.add(i, records[i]).has_value(), "a record of the test does not fit");
+  const Result<FoldedBooks> books = ledger.close(Grade::modelled, {});
+  ACE_CHECK(books.has_value(), "the books of a test do not close");
+  std::vector<event::SettlementClosed> cells;
+  for (const Cell& cell : books->statement.cells) {
+    event::SettlementClosed closed;
+    closed.hour = cell.hour;
+    closed.tenant = cell.tenant;
+    closed.model = cell.model;
+    closed.requests = static_cast<std::int64_t>(cell.requests);
+    closed.baseline = cell.baseline;
+    closed.actual = cell.actual;
+    closed.disallowed = cell.disallowed.sum();
+    closed.counted = cell.claimed.sum() - closed.disallowed;
+    closed.gate = static_cast<std::uint32_t>(cell.failed);
+    cells.push_back(closed);
+  }
+  return cells;
+}
+
+TEST(Derivation, holds_closed_cells_and_their_gates_against_the_requests_in_them) {
+  Recorded run(200);
+  for (std::uint32_t symbol = 1; symbol < 3; ++symbol) {  // accounts are symbols
+    Record named;
+    named.id = {6, symbol};
+    named.event = event::Named{event::Named::Kind::tenant, {}, symbol, std::string(1, static_cast<char>('a' + symbol))};
+    run.records.insert(run.records.begin() + symbol, named);
+  }
+  const std::vector<event::SettlementClosed> cells = cells_of(run, run.records);
+  ASSERT_GE(cells.size(), 6U);
+  std::set<std::uint32_t> gates;
+  for (const event::SettlementClosed& cell : cells) gates.insert(cell.gate);
+  EXPECT_GE(gates.size(), 2U) << "some pass and some fail, else the gate is not tried";
+  const auto wrong_with = [&](void (*change)(event::SettlementClosed&)) {
     OneFleet fleets(run.snapshot);
     Derivation derivation(fleets);
-    const Settler settler(run.snapshot);
-    std::map<std::pair<std::int64_t, std::pair<std::uint32_t, std::uint32_t>>, event::SettlementClosed> cells;
-    std::map<RequestId, std::pair<event::Admitted, std::vector<event::Attempted>>> open;
-    for (const Record& record : run.records) {
-      ACE_CHECK(!*derivation.hear(*event::encode(record)), "the run of a test does not follow");
-      if (const auto* a = std::get_if<event::Admitted>(&record.event)) open[a->id].first = *a;
-      if (const auto* a = std::get_if<event::Attempted>(&record.event)) open[a->id].second.push_back(*a);
-      const auto* const end = std::get_if<event::Completed>(&record.event);
-      if (end == nullptr) continue;
-      const auto& [admitted, attempts] = open[end->id];
-      const Settled settled = settler.settle(admitted, {}, attempts, *end);
-      event::SettlementClosed& cell = cells[{hour_of(admitted.at), {record.tenant, admitted.requested.value}}];
-      cell.hour = hour_of(admitted.at);
-      cell.tenant = record.tenant;
-      cell.model = admitted.requested;
-      ++cell.requests;
-      cell.baseline += settled.chain.c[0];
-      cell.actual += settled.chain.c[4];
-    }
+    std::uint64_t sequence = 0;
+    for (const Record& record : run.records)
+      ACE_CHECK(!*derivation.hear(sequence++, *event::encode(record)), "the run of a test does not follow");
     std::size_t wrong = 0;
-    std::uint64_t number = 0;
-    for (auto& [key, cell] : cells) {
-      cell.actual += actual_off;
-      cell.requests += requests_off;
+    for (event::SettlementClosed cell : cells) {
+      change(cell);
       Record record;
-      record.id = {7, ++number};
+      record.id = {7, sequence};
       record.tenant = cell.tenant;
       record.snapshot = run.fleet->number;
       record.event = cell;
-      wrong += *derivation.hear(*event::encode(record)) ? 1U : 0U;
+      wrong += *derivation.hear(sequence++, *event::encode(record)) ? 1U : 0U;
     }
-    EXPECT_EQ(derivation.derived().cells + wrong, cells.size());
-    return std::pair(wrong, cells.size());
+    EXPECT_EQ(derivation.derived()->cells + wrong, cells.size());
+    return wrong;
   };
-  const auto [right, all] = with_closed(Usd{}, 0);
-  EXPECT_EQ(right, 0U);
-  EXPECT_GE(all, 6U);
-  EXPECT_EQ(with_closed(Usd{1}, 0).first, all) << "a nano-dollar";
-  EXPECT_EQ(with_closed(Usd{}, -1).first, all) << "a request less";
+  EXPECT_EQ(wrong_with([](event::SettlementClosed&) {}), 0U);
+  const struct {
+    const char* what;
+    void (*change)(event::SettlementClosed&);
+  } forgeries[] = {
+      {"a request less", [](event::SettlementClosed& c) { --c.requests; }},
+      {"a nano-dollar of baseline", [](event::SettlementClosed& c) { c.baseline += Usd{1}; }},
+      {"a nano-dollar of cost", [](event::SettlementClosed& c) { c.actual += Usd{1}; }},
+      {"a nano-dollar more that counts", [](event::SettlementClosed& c) { c.counted += Usd{1}; }},
+      {"a nano-dollar less that does not", [](event::SettlementClosed& c) { c.disallowed -= Usd{1}; }},
+      {"another gate", [](event::SettlementClosed& c) { c.gate = c.gate == 0 ? 5 : 0; }},
+      {"a gate that does not exist", [](event::SettlementClosed& c) { c.gate = 99; }},
+      {"an hour without requests", [](event::SettlementClosed& c) { c.hour += 1000; }},
+      {"another tenant", [](event::SettlementClosed& c) { c.tenant += 50; }},
+      {"a model that is not there", [](event::SettlementClosed& c) { c.model = ModelId{9}; }},
+  };
+  for (const auto& forgery : forgeries) EXPECT_EQ(wrong_with(forgery.change), cells.size()) << forgery.what;
+}
+
+/// A bill that comes late changes the books, and a cell that is closed after it must hold it; nobody's bill is refused.
+TEST(Derivation, books_a_late_fact_about_a_request_that_ended) {
+  const Recorded run(100);
+  OneFleet fleets(run.snapshot);
+  Derivation derivation(fleets);
+  std::uint64_t sequence = 0;
+  std::optional<Record> last;
+  for (const Record& record : run.records) {
+    ASSERT_FALSE(*derivation.hear(sequence++, *event::encode(record)));
+    if (const auto* c = std::get_if<event::Completed>(&record.event); c && c->outcome == event::Outcome::served)
+      last = record;
+  }
+  const Usd before = derivation.derived()->actual;
+  Record late = *last;
+  late.ordinal = 7;
+  event::Attempted bill;
+  bill.id = std::get<event::Completed>(last->event).id;
+  bill.offer = std::get<event::Completed>(last->event).offer;
+  bill.billed = Usage(Tokens{1'000'000}, Tokens{0}, Tokens{1'000});
+  late.event = bill;
+  ASSERT_FALSE(*derivation.hear(sequence++, *event::encode(late)));
+  EXPECT_EQ(derivation.derived()->corrected, 1U);
+  EXPECT_NE(derivation.derived()->actual, before);
+  late.id.low ^= 1;
+  std::get<event::Attempted>(late.event).id.low ^= 1;
+  EXPECT_TRUE(*derivation.hear(sequence++, *event::encode(late))) << "of a request that never was";
 }
 
 TEST(Derivation, passes_over_what_a_newer_version_wrote_and_counts_it) {
@@ -288,9 +361,9 @@ TEST(Derivation, passes_over_what_a_newer_version_wrote_and_counts_it) {
   Derivation derivation(fleets);
   // Field 90 of an event, a message of two bytes: a kind that is not known here.
   const std::string newer = std::string("\x0a\x10") + std::string(16, 'x') + "\xd2\x05\x02\x08\x01";
-  ASSERT_FALSE(*derivation.hear(newer));
-  EXPECT_EQ(derivation.derived().unknown, 1U);
-  EXPECT_TRUE(*derivation.hear("no event at all"));
+  ASSERT_FALSE(*derivation.hear(0, newer));
+  EXPECT_EQ(derivation.derived()->unknown, 1U);
+  EXPECT_TRUE(*derivation.hear(1, "no event at all"));
 }
 
 }  // namespace

@@ -145,7 +145,7 @@ class SegmentCheck {
   }
 
   bool heard() {
-    Result<std::optional<Mismatch>> mismatch = hear_({name_, at_, payload_});
+    Result<std::optional<Mismatch>> mismatch = hear_({name_, at_, standing_.next, payload_});
     if (!mismatch) {
       finding_.error = std::move(mismatch).error();
       return false;

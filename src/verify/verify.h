@@ -51,6 +51,7 @@ struct Finding {
 struct Entry {
   const std::string& file;
   std::uint64_t offset = 0;
+  std::uint64_t sequence = 0;
   std::string_view payload;
 };
 /// Told every event, in order; says what of it is not as it must be. An error ends the check.

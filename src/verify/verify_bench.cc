@@ -1,6 +1,7 @@
 /// How many events a second are checked: their bytes, chain and tree; and with every decision made again. One thread.
 #include <benchmark/benchmark.h>
 
+#include "ledger/spine_testing.h"
 #include "replay/recorded_testing.h"
 #include "spine/spine.h"
 #include "verify/verify.h"
@@ -24,7 +25,13 @@ struct Log {
     spine::Recovery recovery;
     spine::Log log = *spine::Log::open(disk, options, kNow, recovery);
     replay_testing::MemorySource source = replay_testing::requests(requests);
-    for (const event::Record& record : replay_testing::recorded(snapshot, source)) {
+    std::vector<event::Record> records = replay_testing::recorded(snapshot, source);
+    event::Record fleet_record;
+    fleet_record.id = {5, 1};
+    fleet_record.snapshot = fleet->number;
+    fleet_record.event = ledger_testing::in_force(*fleet, event::FleetChanged::Source::simulated);
+    records.insert(records.begin(), std::move(fleet_record));
+    for (const event::Record& record : records) {
       const std::string event = *event::encode(record);
       ACE_CHECK(log.append(event::key_of(record), event, kNow).has_value(), "an event was refused");
       bytes += spine::frame_size(event.size());
@@ -60,10 +67,11 @@ void check(benchmark::State& state, bool decisions) {
     Derivation derivation(fleets);
     const Result<Finding> found = check_log(
         [&] { return log.disk.list(); }, [&](const std::string& name) { return spine::read_whole(log.disk, name); },
-        pins, decisions ? [&](const Entry& event) { return derivation.hear(event.payload); } : HearEvent());
+        pins,
+        decisions ? [&](const Entry& event) { return derivation.hear(event.sequence, event.payload); } : HearEvent());
     if (!found || found->difference) return state.SkipWithError("it does not verify");
     benchmark::DoNotOptimize(found->summary.root);
-    if (decisions) state.counters["decisions"] = static_cast<double>(derivation.derived().decisions);
+    if (decisions) state.counters["decisions"] = static_cast<double>(derivation.derived()->decisions);
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(log.events) * state.iterations());
   state.counters["bytes_per_event"] = static_cast<double>(log.bytes) / static_cast<double>(log.events);
