@@ -70,7 +70,7 @@ TEST(ParseBudgets, a_team_or_project_must_be_one_of_its_tenants) {
   for (const auto& c : cases) EXPECT_NE(said(c.budget).find(c.what), std::string::npos) << said(c.budget);
   const std::string unknown = said("tenant: acmee, team: search");  // one mistake, not two
   EXPECT_NE(unknown.find("there is no tenant \"acmee\""), std::string::npos);
-  EXPECT_EQ(unknown.find("team"), std::string::npos) << unknown;
+  EXPECT_EQ(unknown.find("has no team"), std::string::npos) << unknown;
 }
 
 }  // namespace

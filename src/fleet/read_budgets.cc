@@ -40,6 +40,7 @@ void belongs(Findings& findings, const Place& at, const std::string& name, const
     found = true;
     declared.insert(declared.end(), (t.*names).begin(), (t.*names).end());
   }
+  std::sort(declared.begin(), declared.end());
   if (found) known(findings, at, name, declared, what, tenant);
 }
 

@@ -182,7 +182,7 @@ TEST(Observed, differences_to_the_prices_are_named_by_provider_model_and_day) {
   for (const Reconciled& line : lines)
     said += line.ours.provider + "/" + line.ours.model + " " + std::string(name_of(line.state)) + " " +
             to_decimal(*line.ours.cost - *line.theirs.cost) + "\n";
-  EXPECT_EQ(said, "other/large equal 0\nvendor/large differs 0.001\nvendor/small equal 0\n");
+  EXPECT_EQ(said, "other/large equal 0.00\nvendor/large differs 0.001\nvendor/small equal 0.00\n");
 }
 
 }  // namespace

@@ -263,7 +263,10 @@ Result<void> SpineLedger::add(std::uint64_t sequence, const event::Record& recor
   }
   if (!done) return std::move(done).error().with(at_record(sequence));
   s.next = sequence + 1;
-  s.latest = std::max(s.latest, event::at_of(record.event));
+  // Of what happened to requests: when a log was opened, or a cell closed, is no time of what is counted.
+  if (const event::Kind kind = event::kind_of(record.event);
+      kind >= event::Kind::admitted && kind <= event::Kind::cache_hit)
+    s.latest = std::max(s.latest, event::at_of(record.event));
   return {};
 }
 

@@ -98,7 +98,7 @@ class SpineLedger {
   /// Name of the owner of an account.
   [[nodiscard]] std::string owner(Account account) const;
   [[nodiscard]] const BudgetBook& budgets() const;
-  /// Latest time of any event.
+  /// Latest time of any event of a request.
   [[nodiscard]] Instant latest() const;
   [[nodiscard]] std::size_t pending() const;  ///< requests admitted and not ended
   /// Requests that a late fact changed, each time it did.

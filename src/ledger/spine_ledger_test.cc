@@ -257,6 +257,20 @@ TEST(SpineLedger, grades_by_where_the_events_come_from_and_never_adds_grades_up)
   EXPECT_EQ(closed(ledger, Grade::modelled).statement.grade, Grade::modelled);
 }
 
+/// Budgets look at the window of the events, not at that of whoever opened the log a year later.
+TEST(SpineLedger, has_the_time_of_its_requests_whenever_its_log_was_opened) {
+  const World w;
+  Fleets fleets;
+  std::vector<event::Record> log = {fleets.changed(w, 1)};
+  Events e(w, kAlt);
+  e.admitted.id = {5, 5};
+  e.at(7, 30);
+  append(log, records_of(e, 1));
+  log.push_back(
+      record_of({7, 9}, 0, event::Lifecycle{event::Lifecycle::What::started, instant(nanos(9000 * kHour)), 0}));
+  EXPECT_EQ(folded(fleets, log).latest(), e.completed.at);
+}
+
 TEST(SpineLedger, allows_no_saving_of_what_was_decided_inside_a_gap) {
   const World w;
   for (const bool gap_first : {true, false}) {

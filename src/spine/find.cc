@@ -63,7 +63,7 @@ Result<std::optional<Finder::Found>> Finder::at(Address address, const event::Ke
   if (!header) return Error(header.error());
   if (header->size() < kFrameHeader) return std::optional<Found>();
   const auto length = little_endian::get<std::uint32_t>(*header, 8);
-  const Result<std::string> bytes = file->read(address.offset, kFrameHeader + std::min(length, kPayloadMax));
+  const Result<std::string> bytes = file->read(address.offset, frame_size(std::min(length, kPayloadMax)));
   if (!bytes) return Error(bytes.error());
   const Result<Frame> frame = frame_from(*bytes, address);
   if (!frame) return Error(frame.error());

@@ -54,6 +54,7 @@ struct Requests {
           if constexpr (requires { e.id = RequestId{}; }) e.id = RequestId{id.high, id.low};
         },
         event);
+    if (auto* const admitted = std::get_if<event::Admitted>(&event)) admitted->tenant = tenant;
     r.event = std::move(event);
     const std::string bytes = *event::encode(r);
     const Result<Appended> done = log->append(event::key_of(r), bytes, kNow);
