@@ -660,12 +660,14 @@ class Ingest(Case):
 
     def test_what_a_log_says_it_cost_is_what_it_cost_and_is_held_against_the_prices(self):
         # beta asks 1000 x 1.30 + 100 x 3.50 = 1,650 millionths, alpha, the default, 1000 x 1 + 100 x 4 = 1,400.
-        self.ingest(self.spend(1) + self.spend(2, spend=0.002) + self.spend(3, custom_llm_provider="nobody", spend=0.001) +
-                    self.spend(4, custom_llm_provider="nobody", spend=None), "spine-logged")
+        labs = {"organization_id": "labs", "team_id": ""}
+        self.ingest(self.spend(1, **labs) + self.spend(2, spend=0.002, **labs) +
+                    self.spend(3, custom_llm_provider="nobody", spend=0.001, **labs) +
+                    self.spend(4, custom_llm_provider="nobody", spend=None, **labs), "spine-logged")
         report = json.loads(self.run_ace("ledger", "report", "spine-logged", "--json").text)
         self.assertEqual(report["headline"]["grade"], "observed")
         self.assertEqual(report["headline"]["actual_marginal_usd"], "0.00465")
-        self.assertEqual(report["headline"]["baseline_usd"], "0.00495", "eu-only: beta is the cheapest that may serve it")
+        self.assertEqual(report["headline"]["baseline_usd"], "0.0042", "of the last nobody knows what it cost")
         ledger = report["ledger"]
         self.assertEqual(ledger["grade"], "observed")
         self.assertEqual({k: v for k, v in ledger["logged_costs"].items() if k != "by_provider_and_model"},
@@ -673,7 +675,7 @@ class Ingest(Case):
         self.assertEqual([(line["provider"], line["model"]) for line in ledger["logged_costs"]["by_provider_and_model"]],
                          [("beta", "large")])
         owed = {(b["account"], b["owner"]): b["usd"] for b in ledger["balances"]}
-        self.assertEqual(owed, {("spent", "shop"): "0.00465", ("destination", "beta"): "-0.00365", ("elsewhere", ""): "-0.001"})
+        self.assertEqual(owed, {("spent", "labs"): "0.00465", ("destination", "beta"): "-0.00365", ("elsewhere", ""): "-0.001"})
         rows = rows_of(self.run_ace("ledger", "reconcile", "--spine", "spine-logged", "--logged", code=1).out)
         self.assertEqual([(r["provider"], r["model"], r["state"], r["difference"]) for r in rows if r["figure"] == "cost_usd"],
                          [("beta", "large", "differs", "-0.00035")])

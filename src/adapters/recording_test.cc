@@ -191,6 +191,7 @@ TEST(Recording, says_what_a_request_was_for_and_under_which_key) {
   EXPECT_EQ(said, (std::vector<std::string>{"search", "t_projectone", "t_abcdefghij", "", "", ""}));
   World random;
   random.keys("t_abcdefghij");
+  admitted.team = admitted.project = 0;
   const auto recording = random.open(false);
   const Result<void> refused = (*recording)(record);
   ASSERT_FALSE(refused) << "its mask would be another next time";
