@@ -26,8 +26,8 @@ Verdict verdict_of(const std::array<std::uint32_t, kExclusions>& excluded) {
 }  // namespace
 
 std::string_view name_of(Verdict verdict) {
-  constexpr std::array<std::string_view, 4> names = {"dispatched", "no_compliant_destination", "no_capable_destination",
-                                                     "no_capacity"};
+  constexpr std::array<std::string_view, kVerdicts> names = {"dispatched", "no_compliant_destination",
+                                                             "no_capable_destination", "no_capacity", "retries_spent"};
   return names[static_cast<std::size_t>(verdict)];
 }
 

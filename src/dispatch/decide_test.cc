@@ -89,8 +89,9 @@ TEST(Decide, takes_the_cheapest_and_on_a_tie_the_smaller_destination) {
   EXPECT_EQ(d.feasible, 3U);
 }
 
+Requirements& asked(World& w) { return w.fleet.slo_classes[0].hardware; }
+
 TEST(Decide, excludes_for_each_rule_and_capability_by_its_own_reason) {
-  const Requirements vram{90e9, {}, {}}, family{0.0, "ampere", {}}, link{0.0, {}, "nvlink"};
   const struct {
     Exclusion why;
     Verdict verdict;
@@ -119,15 +120,17 @@ TEST(Decide, excludes_for_each_rule_and_capability_by_its_own_reason) {
       {Exclusion::output, Verdict::no_capable_destination, [](World& w) { w.request.max_output = Tokens{2049}; }},
       {Exclusion::modality, Verdict::no_capable_destination, [](World& w) { w.request.needs |= kImage; }},
       {Exclusion::tools, Verdict::no_capable_destination, [](World& w) { w.request.needs |= kTools; }},
-      {Exclusion::vram, Verdict::no_capable_destination, [&](World& w) { w.request.requirements = &vram; }},
-      {Exclusion::accelerator, Verdict::no_capable_destination, [&](World& w) { w.request.requirements = &family; }},
-      {Exclusion::interconnect, Verdict::no_capable_destination, [&](World& w) { w.request.requirements = &link; }},
+      {Exclusion::vram, Verdict::no_capable_destination, [](World& w) { asked(w).vram_bytes_min = 90e9; }},
+      {Exclusion::accelerator, Verdict::no_capable_destination,
+       [](World& w) { asked(w).accelerator_family = "ampere"; }},
+      {Exclusion::interconnect, Verdict::no_capable_destination, [](World& w) { asked(w).interconnect = "nvlink"; }},
       {Exclusion::not_running, Verdict::no_capacity, [](World& w) { w.fleet.destinations[0].units.units = 0; }},
   };
   for (const auto& c : cases) {
     World w;
     Destination& d = w.gpu();
     d.accelerator = "h100-80g";
+    d.vram_bytes = 80e9;
     d.interconnect = "pcie";
     ASSERT_EQ(decided(w).verdict, Verdict::dispatched);
     c.arrange(w);

@@ -27,22 +27,23 @@ struct Request {
   TenantId tenant;
   SloId slo;
   ComplianceId compliance;
-  std::string_view data_class;                 ///< borrowed from the fleet
-  Tokens prompt{0}, max_output{0};             ///< max_output 0 = not stated
-  std::uint32_t needs = kText;                 ///< Capability bits
-  bool batch = false;                          ///< sent as a batch job: it can wait, whatever its class
-  const Requirements* requirements = nullptr;  ///< usually none
-  Prediction predicted;                        ///< of the output
-  Duration waited{0};                          ///< in our own queue so far
-  OfferId failed_at;                           ///< where an attempt of this request failed already; none = nowhere
+  std::string_view data_class;      ///< borrowed from the fleet
+  Tokens prompt{0}, max_output{0};  ///< max_output 0 = not stated
+  std::uint32_t needs = kText;      ///< Capability bits
+  bool batch = false;               ///< sent as a batch job: it can wait, whatever its class
+  Prediction predicted;             ///< of the output
+  Duration waited{0};               ///< in our own queue so far
+  OfferId failed_at;                ///< where an attempt of this request failed already; none = nowhere
 };
 
 enum class Verdict : std::uint8_t {
   dispatched,
   no_compliant_destination,  ///< raised at any price, in any mode
   no_capable_destination,
-  no_capacity,  ///< feasible but unhealthy or full: wait within the SLO, then give up
+  no_capacity,    ///< feasible but unhealthy or full: wait within the SLO, then give up
+  retries_spent,  ///< of a request, never of a decision: its attempts failed, and no more of them are allowed
 };
+inline constexpr std::size_t kVerdicts = 5;
 std::string_view name_of(Verdict verdict);
 
 /// The ranking key of one candidate: nano-USD for this request at its predicted tokens.

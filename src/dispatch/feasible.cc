@@ -6,14 +6,22 @@ namespace {
 constexpr std::uint32_t kModalities = kText | kImage | kAudio | kVideo | kReasoning;
 constexpr std::uint32_t kToolUse = kTools | kJsonSchema;
 
-/// Hardware that a request asks for; an API does not say what it runs on, so it cannot satisfy any.
+/// What the class of a request asks of hardware; null where it asks nothing.
+const Requirements* hardware_of(const Snapshot& fleet, const Request& request) {
+  if (!request.slo.valid()) return nullptr;
+  const Requirements& needs = fleet.fleet().slo_classes[request.slo.value].hardware;
+  return needs.none() ? nullptr : &needs;
+}
+
+/// An API does not say what it runs on, so it cannot satisfy any. A switched NVLink is an NVLink.
 Exclusion hardware_exclusion(const Requirements& needs, const Destination& at) {
-  const Accelerator* gpu = find_accelerator(at.accelerator);
-  if (needs.vram_bytes_min > 0.0 && (gpu == nullptr || gpu->vram_bytes < needs.vram_bytes_min)) return Exclusion::vram;
+  if (at.vram_bytes < needs.vram_bytes_min) return Exclusion::vram;
+  const Accelerator* gpu = needs.accelerator_family.empty() ? nullptr : find_accelerator(at.accelerator);
   if (!needs.accelerator_family.empty() && (gpu == nullptr || gpu->family != needs.accelerator_family))
     return Exclusion::accelerator;
-  if (!needs.interconnect.empty() && at.interconnect != needs.interconnect) return Exclusion::interconnect;
-  return Exclusion::none;
+  const bool linked = needs.interconnect.empty() || at.interconnect == needs.interconnect ||
+                      (needs.interconnect == "nvlink" && at.interconnect == "nvswitch");
+  return linked ? Exclusion::none : Exclusion::interconnect;
 }
 
 /// May the answer take as long as batch and flex services take?
@@ -29,14 +37,14 @@ Exclusion capability_exclusion(const Snapshot& fleet, const Request& request, co
   if ((lacking & kModalities) != 0) return Exclusion::modality;
   if ((lacking & kToolUse) != 0) return Exclusion::tools;
   const Destination& at = fleet.fleet().destinations[offer.destination.value];
-  if (request.requirements != nullptr)
-    if (const Exclusion why = hardware_exclusion(*request.requirements, at); why != Exclusion::none) return why;
+  if (const Requirements* needs = hardware_of(fleet, request))
+    if (const Exclusion why = hardware_exclusion(*needs, at); why != Exclusion::none) return why;
   return only_for_deferrable(at.service) && !waits(fleet, request) ? Exclusion::service : Exclusion::none;
 }
 
 /// Is the request within what every offer of the range can do?
 bool within_all(const Snapshot& fleet, const Request& request, const OfferRange& range) {
-  return request.requirements == nullptr && (!range.slow || waits(fleet, request)) &&
+  return hardware_of(fleet, request) == nullptr && (!range.slow || waits(fleet, request)) &&
          request.max_output.value <= range.context_min.value - request.prompt.value &&
          request.max_output <= range.output_min && (request.needs & ~range.common) == 0;
 }

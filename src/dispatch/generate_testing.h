@@ -135,6 +135,7 @@ inline std::unique_ptr<Fleet> fleet(Rng& rng, std::size_t destinations_max = 12)
       s.ttft = kSecond;
     if (i == 1 && rng.chance(0.5)) s.tpot = Duration{60'000'000};
     if (rng.chance(0.3)) s.miss_value = Usd{rng.between(0, 1'000'000)};
+    if (rng.chance(0.1)) s.hardware.interconnect = "nvlink";
     f->slo_classes.push_back(s);
   }
   f->default_slo = SloId{1};

@@ -40,8 +40,8 @@ constexpr double kMemoryShare = 0.90;
 
 }  // namespace
 
-Result<ServerProfile> roofline(const Architecture& model, const Accelerator& gpu, std::int64_t tp,
-                               Precision precision) {
+Result<ServerProfile> roofline(const Architecture& model, const Accelerator& gpu, std::int64_t tp, Precision precision,
+                               std::string_view interconnect) {
   if (tp < 1) return Error(Errc::bad_input, "a replica needs at least one GPU, got tp " + std::to_string(tp));
   const Efficiency& e = efficiency_of(gpu.family);
   const double gpus = static_cast<double>(tp);
@@ -58,8 +58,8 @@ Result<ServerProfile> roofline(const Architecture& model, const Accelerator& gpu
   ServerProfile p;
   // Two all-reduces per layer move each token's activations in bf16, 2 (tp - 1) / tp times over the link.
   const double exchanged = 2.0 * model.layers * model.hidden * 2.0 * 2.0 * (gpus - 1.0) / gpus;
-  const double exchange_s =
-      exchanged > 0.0 && gpu.link_bandwidth > 0.0 ? exchanged / (gpu.link_bandwidth * e.link) : 0.0;
+  const double link = link_bandwidth(gpu, interconnect);
+  const double exchange_s = exchanged > 0.0 && link > 0.0 ? exchanged / (link * e.link) : 0.0;
   p.prefill_tokens_per_s = 1.0 / (2.0 * model.parameters_active / flops + exchange_s);
   p.step_base_s = weights / bandwidth + model.layers * (e.layer_overhead_s + (tp > 1 ? e.shard_overhead_s : 0.0));
   p.step_per_sequence_s = 1.0 / p.prefill_tokens_per_s + e.sequence_overhead_s;

@@ -15,8 +15,10 @@ namespace ace {
 /// with efficiencies and overheads fitted once by GPU family against published measurements (docs/ROOFLINE.md). Prompts
 /// are priced by their tokens; attention within the prompt, 2 x layers x hidden x tokens FLOP per token, is left out
 /// (at 8k tokens 13% of the rest for 8B, 8% for 70B).
+/// @param interconnect  what links the GPUs of the replica (fleet/hardware.h); empty = the fastest of the data sheet
 /// @return bad_input if the weights do not fit the memory of `tp` GPUs.
-Result<ServerProfile> roofline(const Architecture& model, const Accelerator& gpu, std::int64_t tp, Precision precision);
+Result<ServerProfile> roofline(const Architecture& model, const Accelerator& gpu, std::int64_t tp, Precision precision,
+                               std::string_view interconnect = {});
 
 /// Seconds to produce one token with `batch` sequences holding `kv_tokens` together.
 inline double step_seconds(const ServerProfile& p, double batch, double kv_tokens) {

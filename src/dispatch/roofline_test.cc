@@ -35,6 +35,20 @@ TEST(Roofline, more_gpus_are_never_slower_and_hold_more) {
   }
 }
 
+// 8 GPUs exchange 8 x 80 x 8192 x 7/8 = 4.6 MB a prompt token. Over NVLink (450 GB/s x 0.29) that takes 35 us beside 2
+// x 70.6e9 / (8 x 989e12 x 0.58) = 31 us of arithmetic, over PCIe 5 (64 GB/s x 0.29) 247 us, over Ethernet 1.27 ms.
+TEST(Roofline, prompts_are_as_slow_as_the_link_of_the_shards) {
+  const auto rate = [](std::string_view link) {
+    return roofline(k70b, kH100, 8, Precision::bf16, link).value().prefill_tokens_per_s;
+  };
+  EXPECT_EQ(rate("nvlink"), rate(""));
+  EXPECT_NEAR(rate("nvlink"), 1.0 / 65.9e-6, 200.0);
+  EXPECT_NEAR(rate("pcie"), 1.0 / 278e-6, 40.0);
+  EXPECT_NEAR(rate("ethernet"), 1.0 / 1297e-6, 10.0);
+  EXPECT_EQ(roofline(k70b, kH100, 1, Precision::fp8, "pcie").value(), roofline(k70b, kH100, 1, Precision::fp8).value())
+      << "one GPU talks to nobody";
+}
+
 TEST(Roofline, a_prompt_rate_past_the_peak_is_not_believed) {
   // 2 x 989e12 / (2 x 70.6e9) = 14,008 tokens/s at 100% of peak; Splitwise's TP2 rows say 90,882.
   EXPECT_FALSE(plausible_prefill(k70b, kH100, 2, Precision::bf16, 90882));

@@ -50,7 +50,8 @@ void place_on_gpus(const Fleet& fleet, const Destination& at, double& bytes_take
     offer.resident = bytes_taken + weights <= vram;
     if (weights <= vram) offer.load_s = weights * static_cast<double>(offer.replicas_per_unit) / at.load_bytes_per_s;
     if (!offer.profile) {
-      if (const Result<ServerProfile> predicted = roofline(*model.architecture, *gpu, at.tp, at.precision)) {
+      if (const Result<ServerProfile> predicted =
+              roofline(*model.architecture, *gpu, at.tp, at.precision, at.interconnect)) {
         offer.profile = *predicted;
         // Models placed before leave less memory for this one's KV cache. Where they leave none, its weights are not
         // kept beside them: it is a guest, which has all of it.

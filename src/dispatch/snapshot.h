@@ -73,12 +73,6 @@ struct Offer {
   double joules_per_prefill_token = 0.0, joules_per_decode_token = 0.0;
 };
 
-/// What a tenant's request asks of hardware, beyond the model's own needs; empty strings ask nothing.
-struct Requirements {
-  double vram_bytes_min = 0.0;  ///< of one GPU
-  std::string accelerator_family, interconnect;
-};
-
 /// Offers whose ids agree but for the last six bits: one word says something of each.
 inline constexpr std::size_t kLot = 64;
 

@@ -290,28 +290,4 @@ Result<CatalogReading> parse_catalog(std::string_view csv) {
   return std::move(reader).finish();
 }
 
-Result<HourlyPrices> spot_series(const CatalogReading& history, std::string_view instance, std::string_view region) {
-  std::map<std::int64_t, Usd> by_hour;
-  for (const RentalOffer& offer : history.offers) {
-    if (offer.instance != instance || offer.region != region || !offer.spot || !offer.plausible || offer.date.empty())
-      continue;
-    const auto number = [&](std::size_t at, std::size_t size) { return std::stoi(offer.date.substr(at, size)); };
-    const Civil day{number(0, 4), static_cast<unsigned>(number(5, 2)), static_cast<unsigned>(number(8, 2))};
-    by_hour.insert_or_assign(hour_of(instant_of(day)), *offer.spot);
-  }
-  if (by_hour.empty())
-    return Error(Errc::not_found, "no plausible spot price of \"" + std::string(instance) + "\" in \"" +
-                                      std::string(region) + "\"; see the catalog's findings");
-  constexpr std::int64_t kWeek = 8 * 24;  // weekly dates, one day late
-  HourlyPrices series{by_hour.begin()->first, {}, 0, 0};
-  for (auto at = by_hour.begin(); at != by_hour.end(); ++at) {
-    const auto next = std::next(at);
-    const std::int64_t hours = next == by_hour.end() ? 24 : next->first - at->first;
-    series.bridged += static_cast<std::size_t>(std::max<std::int64_t>(0, hours - kWeek));
-    if (next != by_hour.end() && next->second != at->second) ++series.changes;
-    series.prices.insert(series.prices.end(), static_cast<std::size_t>(hours), at->second);
-  }
-  return series;
-}
-
 }  // namespace ace

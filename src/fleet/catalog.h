@@ -80,9 +80,18 @@ struct HourlyPrices {
   std::size_t bridged = 0;  ///< hours of more than 8 days after the last plausible price: held, not known
   friend bool operator==(const HourlyPrices&, const HourlyPrices&) = default;
 };
-/// The spot price of a machine in a region as an hourly series for a `Rental`: each dated price holds until the next
-/// one, the last for a day; implausible rows and days without a spot price are passed over.
-/// @return not_found if the history has no plausible spot price of it.
-Result<HourlyPrices> spot_series(const CatalogReading& history, std::string_view instance, std::string_view region);
+/// On which terms a machine is rented.
+enum class RentalMarket : std::uint8_t { on_demand, spot };
+std::string_view name_of(RentalMarket market);
+/// The price of a machine in a region as an hourly series for a `Rental`: each dated price holds until the next one,
+/// the last for a day; implausible rows and days without such a price are passed over.
+/// @return not_found if the history has no plausible dated price of it, with what was found instead.
+Result<HourlyPrices> price_series(const CatalogReading& history, std::string_view instance, std::string_view region,
+                                  RentalMarket market);
+/// The price of a machine in a region from a catalog without dates; of several zones the dearest plausible one, since
+/// nobody can promise the cheapest.
+/// @return not_found if it has no plausible undated price of it, with what was found instead.
+Result<Usd> list_price(const CatalogReading& catalog, std::string_view instance, std::string_view region,
+                       RentalMarket market);
 
 }  // namespace ace

@@ -113,7 +113,7 @@ TEST(CatalogData, spot_prices_move_as_known) {
 }
 
 TEST(CatalogData, a_spot_series_of_one_machine_is_hourly_and_passes_over_what_is_implausible) {
-  const Result<HourlyPrices> iowa = spot_series(history(), "a3-highgpu-8g", "us-central1");
+  const Result<HourlyPrices> iowa = price_series(history(), "a3-highgpu-8g", "us-central1", RentalMarket::spot);
   ASSERT_TRUE(iowa) << iowa.error().what();
   const auto on = [&](int year, unsigned month, unsigned day) {
     const std::int64_t hour = hour_of(instant_of({year, month, day, 12})) - iowa->first_hour;
@@ -123,7 +123,8 @@ TEST(CatalogData, a_spot_series_of_one_machine_is_hourly_and_passes_over_what_is
   EXPECT_EQ(on(2025, 3, 13), "20.423033644");
   EXPECT_EQ(on(2026, 7, 22), "50.609540822");
   // Every row with a spot price of this machine in Toronto is one that forgot the accelerator (0.244 USD/h).
-  EXPECT_EQ(spot_series(history(), "a2-highgpu-1g", "northamerica-northeast2").error().code(), Errc::not_found);
+  EXPECT_EQ(price_series(history(), "a2-highgpu-1g", "northamerica-northeast2", RentalMarket::spot).error().code(),
+            Errc::not_found);
 }
 
 TEST(CatalogData, tables_of_many_clouds_have_the_known_offers) {

@@ -26,7 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ACE_CHECK(!offer.on_demand || !offer.spot || *offer.spot <= *offer.on_demand, "spot above on-demand");
   }
   if (reading->offers.empty()) return 0;
-  const auto series = ace::spot_series(*reading, reading->offers[0].instance, reading->offers[0].region);
+  const auto series =
+      ace::price_series(*reading, reading->offers[0].instance, reading->offers[0].region, ace::RentalMarket::spot);
   if (!series) return 0;
   ACE_CHECK(series->prices.size() % 24 == 0 && !series->prices.empty(), "a series that is no whole number of days");
   ACE_CHECK(std::all_of(series->prices.begin(), series->prices.end(), [](ace::Usd p) { return p.nano > 0; }),

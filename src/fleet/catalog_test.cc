@@ -1,11 +1,14 @@
 #include "fleet/catalog.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/time.h"
 
 namespace ace {
 namespace {
+
+using testing::HasSubstr;
 
 const std::string kSky =
     "InstanceType,vCPUs,MemoryGiB,AcceleratorName,AcceleratorCount,GpuInfo,Region,AvailabilityZone,Price,SpotPrice\n";
@@ -184,7 +187,7 @@ TEST(SpotSeries, holds_each_price_until_the_next_date) {
       "2026-01-02,a2,r,4,\n"
       "2026-01-01,a2,other,4,3\n"
       "2026-01-13,a2,r,4,1.5\n");
-  const Result<HourlyPrices> series = spot_series(reading, "a2", "r");
+  const Result<HourlyPrices> series = price_series(reading, "a2", "r", RentalMarket::spot);
   ASSERT_TRUE(series) << series.error().what();
   EXPECT_EQ(series->first_hour, hour_of(instant_of({2026, 1, 1})));
   // 1 January until the 3rd at 1 (the 2nd has no price), until the 13th at 1.5, and that for its last day: 11 days.
@@ -193,7 +196,29 @@ TEST(SpotSeries, holds_each_price_until_the_next_date) {
   EXPECT_EQ(to_decimal(series->prices[48]), "1.50");
   EXPECT_EQ(series->changes, 1U);
   EXPECT_EQ(series->bridged, 48U) << "ten days between two dates, two more than a weekly list that is a day late";
-  EXPECT_EQ(spot_series(reading, "a2", "nowhere").error().code(), Errc::not_found);
+  EXPECT_EQ(price_series(reading, "a2", "nowhere", RentalMarket::spot).error().code(), Errc::not_found);
+  const Result<HourlyPrices> on_demand = price_series(reading, "a2", "r", RentalMarket::on_demand);
+  ASSERT_TRUE(on_demand) << on_demand.error().what();
+  EXPECT_EQ(to_decimal(on_demand->prices[24]), "4.00") << "the column of its own market";
+  EXPECT_EQ(on_demand->changes, 0U);
+}
+
+TEST(ListPrice, is_that_of_the_dearest_zone_on_the_terms_asked_for) {
+  const CatalogReading catalog = read(
+      "InstanceType,AcceleratorName,AcceleratorCount,Region,AvailabilityZone,Price,SpotPrice\n"
+      "p4de,A100-80GB,8,us-east-1,us-east-1a,27.45,12.1\n"
+      "p4de,A100-80GB,8,us-east-1,us-east-1b,27.45,13.5\n"
+      "p4de,A100-80GB,8,eu-west-1,eu-west-1a,31,11\n");
+  EXPECT_EQ(to_decimal(list_price(catalog, "p4de", "us-east-1", RentalMarket::on_demand).value()), "27.45");
+  EXPECT_EQ(to_decimal(list_price(catalog, "p4de", "us-east-1", RentalMarket::spot).value()), "13.50");
+  const auto says = [&](auto price) { return std::string(price.error().what()); };
+  EXPECT_THAT(says(price_series(catalog, "p4de", "us-east-1", RentalMarket::spot)), HasSubstr("catalog instead of"));
+  EXPECT_THAT(says(list_price(catalog, "p4de", "nowhere", RentalMarket::spot)), HasSubstr("other regions"));
+  const CatalogReading sentinel = read(
+      "InstanceType,AcceleratorName,AcceleratorCount,Region,AvailabilityZone,Price,SpotPrice\n"
+      "x,A100-80GB,8,r,ra,700.0,\n");
+  EXPECT_THAT(says(list_price(sentinel, "x", "r", RentalMarket::on_demand)), HasSubstr("line 2"))
+      << "why there is none";
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "core/names.h"
 #include "core/time.h"
 #include "core/units.h"
+#include "fleet/catalog.h"
 #include "fleet/commitment.h"
 #include "fleet/endpoint.h"
 #include "fleet/hardware.h"
@@ -41,7 +42,8 @@ struct Electricity {
   std::vector<UsdPerKwh> hourly;     ///< booked prices; empty = flat
   std::vector<UsdPerKwh> day_ahead;  ///< what the brain sees; empty = the booked ones
   double pue = 1.0;
-  /// Booked price of the hour of `t`. Outside the series the nearest hour holds (load has checked the trace's span).
+  /// Booked price of the hour of `t`. Outside the series the nearest hour holds: a replay refuses requests there
+  /// (replay/horizon.h), so that is for what is still in flight at its end.
   [[nodiscard]] UsdPerKwh booked(Instant t) const;
   [[nodiscard]] UsdPerKwh believed(Instant t) const;
   friend bool operator==(const Electricity&, const Electricity&) = default;
@@ -119,6 +121,17 @@ struct Model {
   friend bool operator==(const Model&, const Model&) = default;
 };
 
+/// Hardware that a class of requests asks for, beyond what its models need. An API does not say what it runs on, so it
+/// meets none.
+struct Requirements {
+  double vram_bytes_min = 0.0;                   ///< of one GPU; 0 = any
+  std::string accelerator_family, interconnect;  ///< empty = any
+  [[nodiscard]] bool none() const {
+    return vram_bytes_min <= 0.0 && accelerator_family.empty() && interconnect.empty();
+  }
+  friend bool operator==(const Requirements&, const Requirements&) = default;
+};
+
 struct SloClass {
   std::string name;
   std::optional<Duration> ttft, tpot, deadline;  ///< deadline without ttft = deferrable
@@ -126,6 +139,7 @@ struct SloClass {
   double epsilon = 0.005;                        ///< predicted miss rate at the knee
   std::optional<Usd> miss_value;                 ///< absent = the request's reference PAYG price
   int priority = 0;                              ///< lower is shed first
+  Requirements hardware;
   [[nodiscard]] bool deferrable() const { return deadline.has_value() && !ttft.has_value(); }
   /// Others' prefill reaches it as a wait: its first token has a limit, its pace has none.
   [[nodiscard]] bool only_waits() const { return ttft.has_value() && !tpot.has_value(); }

@@ -171,4 +171,28 @@ const Architecture* find_architecture(std::string_view model) {
   return at == kArchitectures.end() ? nullptr : &at->shape;
 }
 
+std::span<const std::string_view> interconnects() {
+  static constexpr std::array<std::string_view, 7> words = {"nvlink", "nvswitch",   "pcie",    "infinity-fabric",
+                                                            "roce",   "infiniband", "ethernet"};
+  return words;
+}
+
+double link_bandwidth(const Accelerator& gpu, std::string_view interconnect) {
+  // PCI-SIG: x16 carries 16 GB/s a way in generation 3 and twice that in each later one; families by their data sheets.
+  const bool third = gpu.family == "volta" || gpu.family == "turing";
+  const bool fourth = gpu.family == "ampere" || gpu.family == "ada" || gpu.family == "cdna2";
+  const double pcie = third ? 16.0 : fourth ? 32.0 : 64.0;
+  double limit = 0.0;
+  if (interconnect == "pcie") limit = pcie;
+  // One network card a GPU, as in NVIDIA DGX A100 (200 Gb/s) and DGX H100 (400 Gb/s).
+  if (interconnect == "roce" || interconnect == "infiniband") limit = third || fourth ? 25.0 : 50.0;
+  if (interconnect == "ethernet") limit = 12.5;  // 100 Gb/s
+  return limit > 0.0 ? std::min(gpu.link_bandwidth, limit * kGBps) : gpu.link_bandwidth;
+}
+
+bool leaves_the_node(std::string_view interconnect) {
+  return interconnect == "nvswitch" || interconnect == "roce" || interconnect == "infiniband" ||
+         interconnect == "ethernet";
+}
+
 }  // namespace ace

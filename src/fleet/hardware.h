@@ -22,11 +22,18 @@ struct Accelerator {
   double flops_bf16 = 0.0;  ///< dense FLOP/s
   double flops_fp8 = 0.0;   ///< 0 where the hardware has none
   double watts_idle = 0.0, watts_max = 0.0;
-  double link_bandwidth = 0.0;  ///< bytes/s to a neighbour GPU
+  double link_bandwidth = 0.0;  ///< bytes/s to a neighbour GPU, one way, over the fastest link of its data sheet
 };
 /// The built-in table, sorted by name, each row with its source in hardware.cc.
 std::span<const Accelerator> accelerators();
 const Accelerator* find_accelerator(std::string_view name);
+/// What links the GPUs of one replica, by the words of the fleet file.
+std::span<const std::string_view> interconnects();
+/// Bytes/s, one way, from a GPU to its neighbour over such a link; an empty word means the fastest of its data sheet,
+/// which no other exceeds. Sources in hardware.cc.
+double link_bandwidth(const Accelerator& gpu, std::string_view interconnect);
+/// Does it reach GPUs of other nodes?
+bool leaves_the_node(std::string_view interconnect);
 
 /// Shape of a transformer, for the roofline.
 struct Architecture {

@@ -148,6 +148,7 @@ struct PriceRow {
   std::string accept_delta;          ///< the reason why a change above 10x is meant
   std::string recorded;              ///< YYYY-MM-DD on which this version was written down; empty = when it began
   std::string reason;                ///< why a version was recorded for days already past
+  std::string chosen_on;             ///< the day whose version a fleet file asks for, YYYY-MM-DD; empty = the latest
   std::vector<NamedPrice> other;     ///< sorted by name
   std::vector<NamedFactor> factors;  ///< sorted by name
   friend bool operator==(const PriceRow&, const PriceRow&) = default;
@@ -206,6 +207,10 @@ struct PriceReading {
 /// Versions that were edited or taken out from one state of a list to the next: an error each. A price that was in
 /// force stays in the list as it was, but that an open one may end, and that its source and the like may be mended.
 std::vector<PriceFinding> rewritten_history(const PriceReading& before, const PriceReading& after);
+
+/// Keys that have no price on a day, though one is still to come: an error each, since the latest version is what is
+/// taken where nobody names a day. @param today YYYY-MM-DD, UTC
+std::vector<PriceFinding> still_to_come(const PriceReading& reading, std::string_view today);
 
 enum class PriceDialect : std::uint8_t {
   community,  ///< model_prices_and_context_window.json: unknown price keys are named warnings

@@ -120,4 +120,19 @@ std::vector<PriceFinding> rewritten_history(const PriceReading& before, const Pr
   return findings;
 }
 
+std::vector<PriceFinding> still_to_come(const PriceReading& reading, std::string_view today) {
+  std::vector<PriceFinding> findings;
+  for (auto row = reading.versions.begin(); row != reading.versions.end();) {
+    const auto next = std::find_if(row, reading.versions.end(), [&](const PriceRow& r) { return r.key != row->key; });
+    const auto to_come =
+        std::find_if(row, next, [&](const PriceRow& version) { return std::string_view(version.valid_from) > today; });
+    if (to_come != next && std::none_of(row, next, [&](const PriceRow& version) { return holds(version, today); }))
+      findings.push_back(
+          {true, row->key, "valid_from",
+           "no price of it holds on " + std::string(today) + "; the next begins " + to_come->valid_from});
+    row = next;
+  }
+  return findings;
+}
+
 }  // namespace ace

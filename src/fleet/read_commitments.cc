@@ -38,7 +38,18 @@ void read_ptu(Reading& reading, const Place& at, Destination& destination) {
   if (!map.readable()) return;
   const Place units = map.need("units", "write how many units are committed: units: 100");
   const std::int64_t bought = findings.count(units, 1, 1'000'000).value_or(0);
-  read_fee(reading, map.need("fee", "write the fee, e.g. fee: \"260 USD/month/unit\""), bought, destination);
+  // A reservation is paid for whether it is used or not, and what is in use beyond it is billed by the hour.
+  const std::int64_t covered = findings.count(map.get("reserved"), 1, 1'000'000).value_or(bought);
+  const std::int64_t beyond = hourly_overage(covered, bought);
+  read_fee(reading, map.need("fee", "write the fee, e.g. fee: \"260 USD/month/unit\""), covered, destination);
+  if (beyond == 0)
+    map.refuse("hourly_fee", "no unit is billed by the hour: all are reserved", "remove it, or write reserved: UNITS");
+  else if (const auto hourly = reading.per_hour(
+               map.need("hourly_fee", fmt::format("write what each of the {} units beyond the reservation costs, e.g. "
+                                                  "hourly_fee: \"1 USD/h/unit\"",
+                                                  beyond)),
+               "1 USD/h/unit", {{"unit", beyond}, {"", 1}}))
+    destination.commitment_hourly += *hourly;
   const Place spill = map.get("spill");
   if (spill && spill.text() != "none") {
     const DestinationId to = reading.refer<DestinationId>(spill, reading.destination_names, "destination");

@@ -10,14 +10,6 @@ namespace {
 
 const std::vector<std::string> kTierWords = {"owned", "reserved", "spot", "on_demand", "payg"};
 const std::vector<std::string> kServiceWords = {"standard", "batch", "flex", "priority"};
-const std::vector<std::string> kInterconnects = {"nvlink", "nvswitch",   "pcie",    "infinity-fabric",
-                                                 "roce",   "infiniband", "ethernet"};
-
-std::vector<std::string> accelerator_names() {
-  std::vector<std::string> names;
-  for (const Accelerator& accelerator : accelerators()) names.emplace_back(accelerator.name);
-  return names;
-}
 
 /// The models served, each with its context limit where it is smaller here.
 void read_serving(Reading& reading, const Place& at, Destination& destination) {
@@ -130,61 +122,6 @@ void read_quotas(Reading& reading, Map& map, Destination& destination) {
     findings.mistake(unlimited, "unlimited beside a limit", "remove rpm and tpm, or unlimited");
 }
 
-void read_gpus(Reading& reading, Map& map, Destination& destination, bool needed) {
-  Findings& findings = reading.findings;
-  const Place name =
-      needed ? map.need("accelerator", "name the GPU, e.g. accelerator: h100-80g") : map.get("accelerator");
-  const Place vram = map.get("vram"), interconnect = map.get("interconnect"), tp = map.get("tp");
-  const Place count = needed ? map.need("count", "write the GPUs of one node: count: 8") : map.get("count");
-  const Accelerator* known = nullptr;
-  if (const auto accelerator = findings.name(name)) {
-    destination.accelerator = *accelerator;
-    known = find_accelerator(*accelerator);
-    if (known != nullptr) destination.vram_bytes = known->vram_bytes;
-  }
-  if (const auto bytes = findings.value<double>(vram, parse_bytes)) {
-    if (known != nullptr && (*bytes > known->vram_bytes * 1.1 || *bytes < known->vram_bytes * 0.9))
-      findings.mistake(
-          vram,
-          fmt::format("a {} has {:.0f}GiB, got \"{}\"", known->name, known->vram_bytes / 1073741824.0, vram.text()),
-          "remove vram or name the right accelerator");
-    destination.vram_bytes = *bytes;
-  }
-  if (const auto link = findings.word(interconnect, kInterconnects)) destination.interconnect = kInterconnects[*link];
-  if (const auto gpus = findings.count(count, 1, 1024)) destination.gpus_per_unit = *gpus;
-  if (const auto shards = findings.count(tp, 1, 1024)) {
-    destination.tp = *shards;
-    if (destination.gpus_per_unit > 0 && destination.gpus_per_unit % *shards != 0)
-      findings.mistake(
-          tp,
-          fmt::format("tp must divide count: {} GPUs make no whole replicas of {}", destination.gpus_per_unit, *shards),
-          "write 1, 2, 4 or 8");
-  }
-  if (const auto precision = findings.word(map.get("precision"), {"bf16", "fp8", "int4"}))
-    destination.precision = static_cast<Precision>(*precision);
-  const Place bandwidth = map.get("load_bandwidth");
-  if (const auto rate = findings.value<double>(bandwidth, parse_bandwidth)) {
-    if (*rate < 1e6 || *rate > 1e13)
-      findings.mistake(bandwidth, fmt::format("weights load at 1 MB/s to 10 TB/s, got \"{}\"", bandwidth.text()),
-                       "write what a node reads from its storage, e.g. 2 GB/s");
-    else
-      destination.load_bytes_per_s = *rate;
-  }
-  // What cannot be predicted must have been measured.
-  for (const Serving& serving : destination.serving) {
-    const Model& model = reading.fleet.models[serving.model.value];
-    if (serving.measured) continue;
-    if (name && known == nullptr && !destination.accelerator.empty())
-      findings.mistake(name,
-                       fmt::format("accelerator \"{}\" is not known and \"{}\" is not measured here",
-                                   destination.accelerator, model.name),
-                       suggestion(destination.accelerator, accelerator_names()));
-    else if (known != nullptr && !model.architecture)
-      findings.mistake(map.get("models"), fmt::format("the shape of \"{}\" is not known", model.name),
-                       fmt::format("add models.{}.architecture, or measured here", model.name));
-  }
-}
-
 /// `measured:` for every model here, or by model.
 void read_measurements(Reading& reading, Map& map, Destination& destination) {
   Findings& findings = reading.findings;
@@ -248,13 +185,29 @@ void read_committed(Reading& reading, Map& map, Destination& destination) {
     return;
   }
   read_measurements(reading, map, destination);
-  read_gpus(reading, map, destination, true);
+  read_gpus(reading, map, destination);
   destination.units = read_units(reading, map);
   if (!map.need("fee", "write the commitment's fee, e.g. fee: \"2.10 USD/h/gpu\"")) return;
   const std::int64_t units = std::max<std::int64_t>(destination.units.units, 1);
   if (const auto hourly = reading.per_hour(fee, "2.10 USD/h/gpu",
                                            {{"gpu", destination.gpus_per_unit * units}, {"unit", units}, {"", 1}}))
     destination.commitment_hourly = *hourly;
+}
+
+/// A price list may say what processing in a region costs on top; only the operator knows whether it is asked for.
+void tell_uplift(Reading& reading, const Place& at, const Destination& destination) {
+  if (!destination.provider.valid()) return;
+  const std::vector<std::string>& law = reading.fleet.providers[destination.provider.value].jurisdictions;
+  for (const Serving& serving : destination.serving) {
+    if (!serving.price) continue;
+    const PriceRow& row = reading.fleet.prices.rows[serving.price->value];
+    for (const auto& [region, ppm] : {std::pair("eu", row.uplift_ppm_eu), std::pair("us", row.uplift_ppm_us)})
+      if (ppm != 1'000'000 && std::find(law.begin(), law.end(), region) != law.end())
+        reading.findings.warn(
+            at, fmt::format("the price list says x{:.4g} for processing \"{}\" in {}, and nothing is "
+                            "added here; write uplift: {:.4g}, or uplift: 1.0 if it is not asked for",
+                            static_cast<double>(ppm) / 1e6, row.key, region, static_cast<double>(ppm) / 1e6));
+  }
 }
 
 void read_one(Reading& reading, const Place& at, const std::string& name, Destination& destination) {
@@ -279,7 +232,7 @@ void read_one(Reading& reading, const Place& at, const std::string& name, Destin
     case Tier::owned:
       refuse_all(map, {"ptu", "gsu", "fee", "rental", "price", "price_key"}, destination);
       read_measurements(reading, map, destination);
-      read_gpus(reading, map, destination, true);
+      read_gpus(reading, map, destination);
       destination.units = read_units(reading, map);
       if (const auto hourly =
               reading.per_hour(map.need("amortization", "write what a GPU costs to own, e.g. \"1.90 USD/h/gpu\""),
@@ -290,7 +243,7 @@ void read_one(Reading& reading, const Place& at, const std::string& name, Destin
     case Tier::on_demand:
       refuse_all(map, {"ptu", "gsu", "fee", "amortization", "price", "price_key"}, destination);
       read_measurements(reading, map, destination);
-      read_gpus(reading, map, destination, true);
+      read_gpus(reading, map, destination);
       destination.units = read_units(reading, map);
       destination.rental =
           read_rental(reading, map.need("rental", "write rental: {price: \"20 USD/h/unit\"}"), destination);
@@ -306,6 +259,7 @@ void read_one(Reading& reading, const Place& at, const std::string& name, Destin
                   "precision", "load_bandwidth", "units", "schedule", "policy", "measured", "metrics"},
                  destination);
       read_price_keys(reading, map, destination);
+      if (!map.get("uplift")) tell_uplift(reading, at, destination);
       break;
   }
   map.done();

@@ -82,6 +82,23 @@ std::vector<Equivalent> read_equivalents(Reading& reading, const Place& at, Mode
   return found;
 }
 
+/// Where the first of two rows asks more than the second for the same unit, as words; empty if nowhere.
+std::string dearer(const PriceRow& a, const PriceRow& b, ServiceTier service) {
+  std::vector<Tokens> contexts;
+  for (const PriceRow* row : {&a, &b})
+    for (const ContextTier& tier : row->tiers) contexts.push_back(tier.above + Tokens{1});
+  for (const Tokens context : contexts) {
+    const Rates &left = rates_for(a, context, service), &right = rates_for(b, context, service);
+    for (std::size_t i = 0; i < kUnits; ++i) {
+      const auto unit = static_cast<Unit>(i);
+      if (left[unit] && right[unit] && left.priced(unit) > right.priced(unit))
+        return fmt::format("{} {} against {} USD/Mtok", name_of(unit), to_decimal(left.priced(unit)),
+                           to_decimal(right.priced(unit)));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void read_models(Reading& reading) {
@@ -165,6 +182,25 @@ void read_baselines(Reading& reading) {
       continue;
     }
     baseline.price = *price;
+    const std::vector<PriceRow>& rows = reading.fleet.prices.rows;
+    if (!serving->price) {
+      findings.warn(key, fmt::format("\"{}\" has no price for \"{}\" to hold its baseline against: graded assumed",
+                                     destination.name, name));
+      baseline.contracted = false;
+    } else if (const std::string unit = dearer(rows[price->value], rows[serving->price->value], destination.service);
+               !unit.empty()) {
+      findings.mistake(key,
+                       fmt::format("the baseline of \"{}\" is dearer than what \"{}\" charges for it: {}; nobody would "
+                                   "have paid that",
+                                   name, destination.name, unit),
+                       "remove price_key, or write the price of the destination");
+      continue;
+    }
+    const Model& itself = reading.fleet.models[id.value];
+    if (serving->context_max && *serving->context_max < itself.context_max)
+      findings.warn(where, fmt::format("\"{}\" takes {} tokens of the {} that \"{}\" may have: longer requests are "
+                                       "compared with the cheapest API that takes them",
+                                       destination.name, serving->context_max->value, itself.context_max.value, name));
     reading.fleet.models[id.value].baseline = baseline;
   }
 }

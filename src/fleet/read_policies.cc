@@ -54,6 +54,7 @@ void read_slo_classes(Reading& reading, const Place& default_slo) {
     }
     if (value && value.text() != "payg") slo.miss_value = reading.per(value, "0.002 USD/request", "request");
     if (const auto priority = findings.count(map.get("priority"), 0, 1000)) slo.priority = static_cast<int>(*priority);
+    slo.hardware = read_requirements(reading, map.get("requires"));
     map.done();
     if (!ttft && !tpot && !deadline)
       findings.mistake(place, "a class without a limit promises nothing",

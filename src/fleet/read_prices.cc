@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "core/text.h"
 #include "fleet/reading.h"
 
 namespace ace::fleet_file {
@@ -84,7 +86,22 @@ void include_map(Reading& reading, const Place& at) {
           fmt::format("{}: {}: {}{}", path.text(), where, finding.what,
                       finding.error && !finding.row_kept ? " (the row is left out and so unpriced)" : ""));
   }
-  for (PriceRow& row : list->book.rows) add_price_row(reading, std::move(row));
+  if (on.empty()) {
+    std::set<std::string_view> many;  // versions of a key lie side by side
+    for (std::size_t i = 1; i < list->versions.size(); ++i)
+      if (list->versions[i].key == list->versions[i - 1].key) many.insert(list->versions[i].key);
+    std::vector<std::string> open;
+    for (const PriceRow& row : list->book.rows)
+      if (many.contains(row.key)) open.push_back(fmt::format("{} (from {})", row.key, row.valid_from));
+    if (!open.empty())
+      reading.findings.warn(path, fmt::format("the latest of several versions is taken, whatever day is looked at: "
+                                              "{}; name a day with on: YYYY-MM-DD",
+                                              listed(open, 4)));
+  }
+  for (PriceRow& row : list->book.rows) {
+    if (!row.valid_from.empty()) row.chosen_on = on;
+    add_price_row(reading, std::move(row));
+  }
 }
 
 }  // namespace

@@ -94,6 +94,9 @@ UnitPlan read_units(Reading& reading, Map& map);
 std::optional<Rental> read_rental(Reading& reading, const Place& at, const Destination& destination);
 /// A URL that ACE would call, or nothing; a mistake if it is one that it may not.
 std::optional<Endpoint> read_endpoint(Reading& reading, const Place& at, bool allow_private);
+void read_gpus(Reading& reading, Map& map, Destination& destination);
+/// `requires:` of an SLO class.
+Requirements read_requirements(Reading& reading, const Place& at);
 void read_ptu(Reading& reading, const Place& at, Destination& destination);
 void read_gsu(Reading& reading, const Place& at, Destination& destination);
 

@@ -44,7 +44,6 @@ Written written(const Snapshot& snapshot, const Request& request, const Decision
 /// The data class is that of the tenant, as on every spine.
 Request asked(Rng& rng, const Fleet& fleet) {
   Request request = gen::request(rng, fleet);
-  request.requirements = nullptr;
   request.data_class = request.tenant.valid() ? std::string_view(fleet.tenants[request.tenant.value].data_class) : "";
   return request;
 }
