@@ -165,6 +165,26 @@ TEST_F(Attack, compare_with_a_price_nobody_could_have_paid) {
   EXPECT_EQ(under(kNobody), Usd{});
 }
 
+TEST_F(Attack, compare_with_a_default_that_could_not_have_held_the_request) {
+  // The default takes 1,000 tokens and 1,100 are asked for: 11,200 at the other API is the baseline, not 14,000.
+  Fleet fleet = small_fleet();
+  fleet.destinations[kApi.value].serving[0].context_max = Tokens{1'000};
+  const World narrow(fleet);
+  const Settled s = Events(narrow, kGpu).settled();
+  EXPECT_EQ(s.chain.c[0], micro(11'200));
+  EXPECT_TRUE(s.baseline_assumed);
+  fleet.destinations[kAlt.value].serving[0].context_max = Tokens{1'000};
+  EXPECT_EQ(Events(World(fleet), kGpu).settled().excluded, Reason::no_baseline);
+}
+
+TEST_F(Attack, ask_for_hardware_that_no_api_names_and_compare_with_an_api) {
+  Fleet fleet = small_fleet();
+  fleet.slo_classes[kChat.value].hardware.accelerator_family = "hopper";
+  const Settled s = Events(World(fleet), kGpu).settled();
+  EXPECT_EQ(s.excluded, Reason::no_baseline);
+  EXPECT_EQ(s.chain.saving(), Usd{});
+}
+
 TEST_F(Attack, let_clients_give_up_and_claim_the_whole_answer) {
   // Aborted after 1 of 100 tokens, too late: priced on 1 token on both sides, and not counted.
   const Settled aborted = Events(world_, kGpu, kLarge, text(1000, 0, 1))

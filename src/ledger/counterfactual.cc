@@ -1,6 +1,7 @@
 #include "ledger/counterfactual.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/statistics.h"
 #include "ledger/usage.h"
@@ -84,7 +85,11 @@ Settler::Settler(const Snapshot& snapshot)
         const std::optional<Baseline>& baseline = fleet.models[m].baseline;
         if (!baseline || !may(baseline->destination)) continue;
         const Destination& seller = fleet.destinations[baseline->destination.value];
-        row[m].standard = Quote{&fleet.prices.rows[baseline->price.value], seller.service, seller.uplift_ppm, {0}, {0}};
+        const std::optional<OfferId> there = offer_at(baseline->destination, ModelId{static_cast<std::uint32_t>(m)});
+        const Offer* const limits = there ? &snapshot[*there] : nullptr;
+        row[m].standard = Quote{&fleet.prices.rows[baseline->price.value], seller.service, seller.uplift_ppm,
+                                limits ? limits->context_max : Tokens{std::numeric_limits<std::int64_t>::max()},
+                                limits ? limits->output_max : Tokens{0}};
         row[m].contracted = baseline->contracted;
       }
       for (const Offer& offer : snapshot.offers()) {
@@ -130,14 +135,18 @@ Result<Usd> Settler::price(const Quote& quote, const Usage& usage, bool deferrab
   return price_of(usage, *quote.row, deferrable ? ServiceTier::batch : quote.service, quote.uplift_ppm);
 }
 
+bool Settler::takes(const Quote& quote, const Usage& usage) {
+  const Tokens completion = usage.completion();
+  return usage.prompt() + completion <= quote.context_max &&
+         (quote.output_max.value == 0 || completion <= quote.output_max);
+}
+
 Result<Usd> Settler::cheapest(const Market& market, const Usage& usage, bool deferrable) {
   std::optional<Usd> least;
   bool offered = false;
-  const Tokens prompt = usage.prompt(), completion = usage.completion();
   for (const Quote& quote : market.payg) {
     if (only_for_deferrable(quote.service) && !deferrable) continue;
-    if (prompt + completion > quote.context_max) continue;
-    if (quote.output_max.value > 0 && completion > quote.output_max) continue;
+    if (!takes(quote, usage)) continue;
     offered = true;
     if (const Result<Usd> asked = price(quote, usage, deferrable); asked && (!least || *asked < *least)) least = *asked;
   }
@@ -147,7 +156,8 @@ Result<Usd> Settler::cheapest(const Market& market, const Usage& usage, bool def
 }
 
 Result<Usd> Settler::standard(const Market& market, const Usage& usage, bool deferrable) {
-  return market.standard ? price(*market.standard, usage, deferrable) : cheapest(market, usage, deferrable);
+  return market.standard && takes(*market.standard, usage) ? price(*market.standard, usage, deferrable)
+                                                           : cheapest(market, usage, deferrable);
 }
 
 /// A batch or flex price stands for a request only if its class may wait; the others see the standard price there.
@@ -278,7 +288,10 @@ Settled Settler::settle(const event::Admitted& admitted, const event::Decided& d
   Usage scratch[4];
   const Usage& wanted = as_requested(admitted, completed, s.used, scratch[0]);
   const Usage& baseline = with_cached(wanted, admitted.h0, false, scratch[1]);
-  const Result<Usd> c0 = standard(requested, baseline, waits);
+  // An API does not say what it runs on: where hardware is asked for, none could have served.
+  const Result<Usd> c0 = slo(admitted.slo).hardware.none()
+                             ? standard(requested, baseline, waits)
+                             : Result<Usd>(Error(Errc::not_found, "no pay-as-you-go offer names its hardware"));
   if (!c0 || !paid.priced) {  // what it cost stands in baseline and actual alike
     s.excluded = !c0 && c0.error().code() == Errc::not_found ? Reason::no_baseline : Reason::unpriced;
     c.fill(c[4]);
@@ -286,7 +299,7 @@ Settled Settler::settle(const event::Admitted& admitted, const event::Decided& d
     return s;
   }
   c[0] = *c0;
-  s.baseline_assumed = !(requested.standard && requested.contracted);
+  s.baseline_assumed = !(requested.standard && requested.contracted && takes(*requested.standard, baseline));
   s.cheapest_compliant_baseline = !requested.standard || requested.standard_is_cheapest
                                       ? c[0]
                                       : cheapest(requested, baseline, waits).value_or(c[0]);

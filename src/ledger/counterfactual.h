@@ -101,9 +101,9 @@ class Settler {
 
   /// Settles one request from its events alone.
   ///
-  /// C0 requested model, default PAYG (cheapest compliant PAYG of that model if the default is not compliant), h0
-  /// cached. C1..C4 by the outcome table of ECONOMICS 6. C4 adds failed attempts and redo in every row; a served
-  /// request whose attempts do not hold its answer is priced as its completion says.
+  /// C0 requested model, default PAYG (cheapest compliant PAYG of that model if the default is not compliant or
+  /// cannot hold the request), h0 cached. C1..C4 by the outcome table of ECONOMICS 6. C4 adds failed attempts and redo
+  /// in every row; a served request whose attempts do not hold its answer is priced as its completion says.
   /// Where C4 is what a log says and the place is pay-as-you-go or not known, C3 is the same: the price there.
   /// @param attempts in order; the answering one last
   [[nodiscard]] Settled settle(const event::Admitted& admitted, const event::Decided& decided,
@@ -133,7 +133,7 @@ class Settler {
   };
   /// What all-PAYG means for one model under one compliance rule and data class.
   struct Market {
-    std::optional<Quote> standard;  ///< the frozen default, if it is compliant
+    std::optional<Quote> standard;  ///< the frozen default, if it is compliant; for requests that it takes
     bool contracted = false;
     std::vector<Quote> payg;            ///< compliant offers, without those that another never asks more than
     bool standard_is_cheapest = false;  ///< no other quote is left
@@ -142,6 +142,7 @@ class Settler {
   [[nodiscard]] bool deferrable(const event::Admitted& admitted) const;
   static void prune(Market& market);
   static bool never_dearer(const Quote& a, const Quote& b);
+  static bool takes(const Quote& quote, const Usage& usage);
   static Result<Usd> price(const Quote& quote, const Usage& usage, bool deferrable);
   static Result<Usd> cheapest(const Market& market, const Usage& usage, bool deferrable);
   static Result<Usd> standard(const Market& market, const Usage& usage, bool deferrable);

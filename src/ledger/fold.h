@@ -97,8 +97,8 @@ struct Totals {
   bool any = false;
   Instant first{}, last{};
   std::uint64_t requests = 0, cache_hits = 0, aborted = 0, spilled = 0, retried = 0, observed_requests = 0;
-  std::uint64_t priced_requests = 0;
-  std::array<std::uint64_t, 4> not_served_by_verdict{};
+  std::uint64_t priced_requests = 0, reserve_short = 0;
+  std::array<std::uint64_t, kVerdicts> not_served_by_verdict{};
   std::array<std::uint64_t, kReasons> requests_by_reason{};
   std::array<Usd, kReasons> disallowed_by_reason{}, excluded_c0{};
   std::int64_t input = 0, cached = 0, output = 0, goodput = 0;

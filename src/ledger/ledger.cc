@@ -55,6 +55,7 @@ Totals& Totals::operator+=(const Totals& o) {
   retried += o.retried;
   observed_requests += o.observed_requests;
   priced_requests += o.priced_requests;
+  reserve_short += o.reserve_short;
   for (std::size_t i = 0; i < not_served_by_verdict.size(); ++i) not_served_by_verdict[i] += o.not_served_by_verdict[i];
   for (std::size_t i = 0; i < kReasons; ++i) {
     requests_by_reason[i] += o.requests_by_reason[i];
@@ -188,6 +189,7 @@ Ledger::Receipt fold::Accounts::book(const Settler& settler, const Ledger::Optio
   enter(t.aborted, completed.outcome == event::Outcome::client_abort);
   enter(t.spilled, s.spilled);
   enter(t.retried, s.attempts > 1);
+  enter(t.reserve_short, s.decided.decision.reserve_short);
   if (!answered) enter(t.not_served_by_verdict[static_cast<std::size_t>(completed.verdict)]);
   enter(t.input, prompt.value - cached);
   enter(t.cached, cached);

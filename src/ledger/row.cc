@@ -9,7 +9,7 @@
 namespace ace {
 namespace {
 
-constexpr std::array<std::string_view, 38> kFields = {
+constexpr std::array<std::string_view, 45> kFields = {
     "id",
     "row",
     "at",
@@ -23,9 +23,16 @@ constexpr std::array<std::string_view, 38> kFields = {
     "input_tokens",
     "cached_tokens",
     "cache_write_tokens",
+    "cache_write_1h_tokens",
+    "audio_input_tokens",
+    "image_input_tokens",
+    "video_input_tokens",
     "output_tokens",
     "reasoning_tokens",
+    "audio_output_tokens",
+    "image_output_tokens",
     "other_units",
+    "h0_cached_tokens",
     "price_nano_usd",
     "warmth_nano_usd",
     "congestion_nano_usd",
@@ -49,6 +56,11 @@ constexpr std::array<std::string_view, 38> kFields = {
     "lever_reason",
     "gate",
 };
+
+/// The classes of tokens, in the order of their columns.
+constexpr std::array kTokenColumns = {Unit::input,       Unit::cached_input, Unit::cache_write, Unit::cache_write_1h,
+                                      Unit::audio_input, Unit::image_input,  Unit::video_input, Unit::output,
+                                      Unit::reasoning,   Unit::audio_output, Unit::image_output};
 
 template <class Names, class Id>
 std::string_view name_in(const Names& names, Id id) {
@@ -75,14 +87,8 @@ Row row_of(const Snapshot& fleet, const Settled& s, Reason gate, const Gates& ga
   r.slo = s.admitted.slo;
   if (const OfferId billed = s.billed_offer(); billed.valid()) r.destination = fleet[billed].destination;
   if (s.native_spill && s.completed.offer.valid()) r.sent_to = fleet[s.completed.offer].destination;
-  const Usage& usage = s.completed.usage;
-  r.input = usage[Unit::input];
-  r.cached = usage[Unit::cached_input];
-  r.cache_write = usage[Unit::cache_write] + usage[Unit::cache_write_1h];
-  r.output = usage[Unit::output];
-  r.reasoning = usage[Unit::reasoning];
-  for (std::size_t unit = static_cast<std::size_t>(Unit::audio_input); unit < kUnits; ++unit)
-    r.other_units += usage[static_cast<Unit>(unit)];
+  r.usage = s.completed.usage;
+  r.h0 = s.admitted.h0;
   r.terms = s.decided.decision.terms;
   r.chain = s.chain;
   const Allowance allowance = allow(s, gates);
@@ -123,7 +129,11 @@ void append_csv(std::string& out, const Row& r, const RowNames& names) {
     out += csv_text(name);
     out += ',';
   }
-  fmt::format_to(to, "{},{},{},{},{},{},", r.input, r.cached, r.cache_write, r.output, r.reasoning, r.other_units);
+  for (const Unit unit : kTokenColumns) fmt::format_to(to, "{},", r.usage[unit]);
+  std::int64_t other = 0;
+  for (std::size_t unit = static_cast<std::size_t>(Unit::character_input); unit < kUnits; ++unit)
+    other += r.usage[static_cast<Unit>(unit)];
+  fmt::format_to(to, "{},{},", other, r.h0.value);
   fmt::format_to(to, "{},{},{},{},{},{},", r.terms.price, r.terms.warmth, r.terms.congestion, r.terms.scarcity,
                  r.terms.risk, r.terms.bias);
   for (const Usd amount : r.chain.c) fmt::format_to(to, "{},", to_decimal(amount));

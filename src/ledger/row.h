@@ -19,8 +19,9 @@ struct Row {
   SloId slo;
   DestinationId destination;  ///< that billed it; none for a cache hit or a refusal
   DestinationId sent_to;      ///< where its provider itself sent it on from there (native spillover); else none
-  std::int64_t input = 0, cached = 0, cache_write = 0, output = 0, reasoning = 0, other_units = 0;
-  Terms terms;  ///< of the decision, nano-USD: price and penalties
+  Usage usage;                ///< as served, in disjoint classes
+  Tokens h0{0};               ///< of the prompt: what the default provider's own cache would have held (C0)
+  Terms terms;                ///< of the decision, nano-USD: price and penalties
   Chain chain;
   Usd counted{}, disallowed{};
   event::Outcome outcome{};

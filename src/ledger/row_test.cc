@@ -46,6 +46,30 @@ TEST(Row, holds_everything_of_one_request) {
   EXPECT_EQ(cell("gate"), "none");
 }
 
+TEST(Row, has_every_class_that_a_price_list_prices_apart) {
+  const World w;
+  Usage usage = text(1000, 400, 100);
+  std::int64_t count = 1;
+  for (const Unit unit : {Unit::cache_write, Unit::cache_write_1h, Unit::audio_input, Unit::image_input,
+                          Unit::video_input, Unit::reasoning, Unit::audio_output, Unit::image_output, Unit::query})
+    usage.set(unit, count++);
+  const Settled s = Events(w, kGpu, kLarge, usage).with([](Events& e) { e.admitted.h0 = Tokens{384}; }).settled();
+  std::string csv;
+  append_csv_header(csv);
+  append_csv(csv, row_of(w.snapshot, s, Reason::none), {w.fleet.get(), &names(), nullptr});
+  Result<CsvTable> table = CsvTable::open(csv);
+  ASSERT_TRUE(table);
+  CsvRow row;
+  ASSERT_TRUE(*table->next(row));
+  std::string cells;
+  for (const char* name :
+       {"input_tokens", "cached_tokens", "cache_write_tokens", "cache_write_1h_tokens", "audio_input_tokens",
+        "image_input_tokens", "video_input_tokens", "output_tokens", "reasoning_tokens", "audio_output_tokens",
+        "image_output_tokens", "other_units", "h0_cached_tokens"})
+    cells += std::string(row.fields[*table->column(name)]) + " ";
+  EXPECT_EQ(cells, "600 400 1 2 3 4 5 100 6 7 8 9 384 ");
+}
+
 TEST(Row, stands_under_the_destination_that_billed_it_after_native_spillover) {
   const World w;
   const Settled spilled =

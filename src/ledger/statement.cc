@@ -176,6 +176,7 @@ Statement fold::close(const Accounts& accounts, const Bookings& bookings, const 
   s.not_served_by_verdict = t.not_served_by_verdict;
   s.spilled = t.spilled;
   s.retried = t.retried;
+  s.reserve_short = t.reserve_short;
   s.input = t.input;
   s.cached = t.cached;
   s.output = t.output;
@@ -231,8 +232,12 @@ Statement fold::close(const Accounts& accounts, const Bookings& bookings, const 
   });
   settle_costs({measures, options, accounts.fixed}, s);
   s.avoidable = s.c4;
-  for (const auto& [key, fixed] : accounts.fixed)
-    if (key.second == event::FixedCost::Kind::rental) s.avoidable += fixed.amount;
+  const bool observed = t.observed_requests > 0 && options.baseline != BaselineKind::round_robin;
+  for (const auto& [key, fixed] : accounts.fixed) {
+    if (key.second != event::FixedCost::Kind::rental) continue;
+    s.avoidable += fixed.amount;
+    if (observed) s.fixed_apart += fixed.amount;
+  }
   return s;
 }
 

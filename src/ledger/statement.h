@@ -133,8 +133,9 @@ struct Statement {
   Grade grade = Grade::modelled;
   Instant from{}, to{};  ///< [first arrival, last completion]
   std::uint64_t requests = 0, served = 0, slo_met = 0, cache_hits = 0, aborted = 0;
-  std::array<std::uint64_t, 4> not_served_by_verdict{};
+  std::array<std::uint64_t, kVerdicts> not_served_by_verdict{};
   std::uint64_t spilled = 0, retried = 0;
+  std::uint64_t reserve_short = 0;  ///< requests decided last while headroom was below the largest destination's load
   std::int64_t input = 0, cached = 0, output = 0, goodput = 0;  ///< tokens
   Usd c0{}, c1{}, c2{}, c3{}, c4{};                             ///< sums over all requests
   Usd denominator{};                                            ///< C0 of all served, priced requests
@@ -157,6 +158,8 @@ struct Statement {
   OneSaving all_payg_uncached;  ///< without the provider's own cache, likewise
   Usd observed_baseline{};      ///< sum of the costs that the log states
   std::uint64_t observed_requests = 0;
+  /// Rent that stands on our side alone: where the log states what the status quo cost, that was without these units.
+  Usd fixed_apart{};
   // ratios: goodput tokens per dollar
   Usd avoidable{};  ///< PAYG + energy + spot/on-demand hours
   std::int64_t peak_tpm_all_payg = 0;
@@ -169,9 +172,13 @@ struct Statement {
   std::vector<std::uint32_t> tenant_rank;  ///< by tenant symbol: its place among the names
 
   /// Fully loaded counted saving, what the headline prints: counted - F against all-PAYG; against the other baselines
-  /// the same F stands on both sides.
-  [[nodiscard]] Usd counted_saving() const { return decomposes(baseline) ? counted.sum() - fixed : other.counted; }
-  [[nodiscard]] Usd claimed_saving() const { return decomposes(baseline) ? claimed.sum() - fixed : other.claimed; }
+  /// the same F stands on both sides, but for what stands apart.
+  [[nodiscard]] Usd counted_saving() const {
+    return decomposes(baseline) ? counted.sum() - fixed : other.counted - fixed_apart;
+  }
+  [[nodiscard]] Usd claimed_saving() const {
+    return decomposes(baseline) ? claimed.sum() - fixed : other.claimed - fixed_apart;
+  }
   /// The gate its cell failed, or none. For the second pass over requests.
   [[nodiscard]] Reason gate_of(std::int64_t hour, std::uint32_t tenant, ModelId model) const;
 };

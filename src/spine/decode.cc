@@ -270,7 +270,7 @@ class Decoder {
     e.id = own<RequestId>();
     e.at = at_;
     e.outcome = choice(m.outcome(), Outcome::client_abort);
-    e.verdict = choice(m.verdict(), Verdict::no_capacity);
+    e.verdict = choice(m.verdict(), Verdict::retries_spent);
     e.offer = index<OfferId>(m.offer());
     e.usage = usage(m.usage());
     const std::int64_t requested = optional(m.output_requested());
