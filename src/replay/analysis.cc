@@ -1,5 +1,6 @@
 #include "replay/analysis.h"
 
+#include "replay/assumptions.h"
 #include "replay/bound.h"
 #include "replay/load_curves.h"
 #include "replay/run.h"
@@ -7,39 +8,6 @@
 
 namespace ace {
 namespace {
-
-/// What the numbers rest on, said in sentences a reader can check.
-std::vector<std::string> assumptions_of(const Snapshot& snapshot, const RunResult& run) {
-  const Fleet& fleet = snapshot.fleet();
-  std::vector<std::string> said;
-  said.push_back(
-      "every amount is modelled: the trace was replayed against simulated servers and declared API latencies");
-  for (const Model& model : fleet.models)
-    if (model.baseline && !model.baseline->contracted)
-      said.push_back("the default price of " + model.name +
-                     " is a list price, not contracted: its baseline is assumed");
-  for (const Destination& d : fleet.destinations) {
-    for (const Offer& offer : snapshot.offers())
-      if (offer.destination.value < fleet.destinations.size() && &fleet.destinations[offer.destination.value] == &d &&
-          offer.profile && !offer.profile->measured)
-        said.push_back("capacity and latency of " + d.name + " for " + fleet.models[offer.model.value].name +
-                       " are a roofline, not a measurement");
-    if (d.tier == Tier::payg && !d.unlimited && !d.tpm && !d.rpm)
-      said.push_back(d.name + " declares no rate limit: none was applied");
-  }
-  said.push_back("the trace has no request contents: the response cache of ACE saved nothing here");
-  if (const std::uint64_t hits = run.statement.cache_hits; hits > 0)
-    said.push_back(std::to_string(hits) +
-                   " requests were answered by the response cache of the gateway that wrote the log, and are here too: "
-                   "no model runs, " +
-                   (fleet.policies.response_cache
-                        ? "and that cache compares whole requests, as the fleet file says"
-                        : "and that is no counted saving unless the cache compares whole requests (policies: "
-                          "{response_cache: true})"));
-  if (run.last - run.first < 7 * kDay)
-    said.push_back("the window is shorter than 7 days: fixed cost and load shape do not extrapolate");
-  return said;
-}
 
 // How long the parts take, in replays of the trace without a status quo beside it.
 constexpr double kRunWeight = 2.0, kBoundWeight = 2.0, kSensitivityWeight = 8.0;
@@ -140,7 +108,7 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   Analysis analysis;
   analysis.baseline = options.baseline;
   analysis.source_format = source.format();
-  analysis.tenants = all_of(source.tenants());
+  analysis.tenants = run.tenants.empty() ? all_of(source.tenants()) : run.tenants;
   analysis.teams = all_of(source.teams());
   analysis.projects = all_of(source.projects());
   analysis.skipped = source.skipped();
@@ -148,7 +116,7 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   analysis.rows = run.rows;
   analysis.seed = options.seed;
   analysis.islands = run.islands;
-  analysis.assumptions = assumptions_of(fleet, run);
+  analysis.assumptions = assumptions_of(fleet, source, options, run);
   if (options.bound && run.facts.requests > 0) {
     if (source.rewind()) {
       BoundOptions bounds;

@@ -34,8 +34,8 @@ struct AnalyzeOptions {
   SensitivityMode sensitivity = SensitivityMode::sample;
   SettlementPolicy settlement = SettlementPolicy::pooled;
   IdlePolicy idle = IdlePolicy::by_usage;
-  double plant_slowdown = 1.0;
-  SpineGaps gaps;  ///< in which the spine recorded nothing
+  double plant_slowdown = 1.0;  ///< at least 1: a world faster than the fleet file says is nobody's evidence
+  SpineGaps gaps;               ///< in which the spine recorded nothing
   Belief::Options belief;
   Engine::Witness witness;                   ///< watches one row
   std::function<void(const Settled&)> each;  ///< every settled request, island by island in completion order
@@ -52,11 +52,15 @@ struct Unreplayed {
   std::string reason;
   std::uint64_t requests = 0;
   std::int64_t tokens = 0;
+  Usd logged{};                 ///< what the log says they cost, where it does
+  bool outside_window = false;  ///< nobody asked for them, so coverage does not miss them
 };
 
 struct SensitivityRow {
-  std::string what;  ///< "PAYG prices +20%"
-  Usd baseline{}, counted{}, fixed{};
+  std::string what;                    ///< "PAYG prices +20%"
+  Usd baseline{}, counted{}, fixed{};  ///< `counted` before fixed cost
+  Usd disallowed{};                    ///< by gates: a cell that fails here and not as given moves more than a price
+  std::uint64_t failed_cells = 0;
   double saving_share = 0.0;  ///< fully loaded counted saving over the baseline
   double change = 0.0;        ///< against the base run of the same sample
 };
@@ -118,11 +122,17 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
 /// Resolves names of the source against the fleet, lazily by symbol.
 class Resolver {
  public:
-  Resolver(const Snapshot& fleet, const RequestSource& source, const Naming& naming);
+  /// @param tenants_max  undeclared tenants beyond so many stand together as one: people and keys may be tenants, and
+  ///                     books for each of them would grow with the trace
+  Resolver(const Snapshot& fleet, const RequestSource& source, const Naming& naming,
+           std::size_t tenants_max = static_cast<std::size_t>(-1));
   /// @return nothing if the model is unknown
   std::optional<Demand> operator()(const Arrival& arrival);
   /// Names of the models of the trace that the fleet does not know, with their requests.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> unknown() const;
+  /// Names by symbol as demands have them; those that stand together are "(N more tenants)".
+  [[nodiscard]] std::vector<std::string> tenants() const;
+  [[nodiscard]] std::size_t folded() const { return folded_; }
 
  private:
   const Fleet* fleet_;
@@ -135,6 +145,7 @@ class Resolver {
   };
   struct TenantSlot {
     bool resolved = false;
+    std::uint32_t symbol = 0;  ///< its own, or that of all the others
     TenantId tenant;
     SloId slo;
     ComplianceId compliance;
@@ -142,6 +153,8 @@ class Resolver {
   };
   std::vector<ModelSlot> models_;
   std::vector<TenantSlot> tenants_;
+  std::size_t tenants_max_, undeclared_ = 0, folded_ = 0;
+  std::uint32_t others_ = 0;  ///< symbol of the first that is folded, and so of all of them
 };
 
 }  // namespace ace

@@ -215,7 +215,7 @@ Result<void> for_each_demand(const Snapshot& fleet, RequestSource& source, const
       const Arrival& arrival = batch[i];
       if (arrival.at < options.from || arrival.at >= options.to) continue;
       const std::optional<Demand> demand = resolve(arrival);
-      if (demand && !arrival.failed && !arrival.cache_hit) each(*demand);
+      if (demand && !arrival.failed && !arrival.cache_hit && !arrival.billed_otherwise()) each(*demand);
     }
   }
 }

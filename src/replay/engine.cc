@@ -279,7 +279,7 @@ void Engine::failed_attempt(std::uint32_t number, Instant now, Rejection why, bo
   const Policies& policies = fleet_->fleet().policies;
   const bool allowed = flight.attempts < policies.attempts_max && (eviction || belief_.may_retry(now));
   if (!allowed) {
-    complete(number, now, event::Outcome::not_served, Verdict::no_capacity);
+    complete(number, now, event::Outcome::not_served, Verdict::retries_spent);
     return;
   }
   if (!dispatch(number, now)) wait(number, now);

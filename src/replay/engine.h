@@ -67,9 +67,9 @@ class Engine {
   /// A request's end in short, for who only compares the bill.
   struct Spent {
     std::int64_t row = 0;
-    Usd cost{};  ///< C4
-    bool served = false, slo_met = false;
-    bool observed = false;  ///< the log says what it cost
+    Usd cost{};                              ///< C4
+    bool answered = false, slo_met = false;  ///< as a statement counts: answers of a response cache are both
+    bool observed = false;                   ///< the log says what it cost
   };
   /// What the engine reports as it goes, in order of completion. Without `settled` nothing is settled.
   struct Sink {

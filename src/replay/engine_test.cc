@@ -269,7 +269,7 @@ TEST(Engine, waits_for_capacity_within_the_slo_and_then_gives_up_to_the_nanoseco
       ++served;
       continue;
     }
-    EXPECT_EQ(s.completed.verdict, Verdict::no_capacity);
+    EXPECT_EQ(s.completed.verdict, Verdict::retries_spent);
     EXPECT_EQ(s.completed.at, s.admitted.at + from_seconds(1.234));
   }
   EXPECT_GE(served, 2U);
@@ -484,13 +484,13 @@ TEST(Engine, says_in_short_what_it_would_have_settled) {
     std::vector<Short> settled, spent;
     Engine whole(snapshot, options,
                  {[&](const Settled& s) {
-                    settled.emplace_back(s.admitted.row, s.chain.c[4], s.completed.outcome == event::Outcome::served,
-                                         s.completed.slo_met, s.completed.observed_cost_nano >= 0);
+                    settled.emplace_back(s.admitted.row, s.chain.c[4], s.answered(), s.completed.slo_met,
+                                         s.completed.observed_cost_nano >= 0);
                   },
                   {},
                   {}});
     Engine brief(snapshot, options, {{}, {}, {}, {}, [&](const Engine::Spent& s) {
-                                       spent.emplace_back(s.row, s.cost, s.served, s.slo_met, s.observed);
+                                       spent.emplace_back(s.row, s.cost, s.answered, s.slo_met, s.observed);
                                      }});
     Instant t = learn::at(0);
     for (std::int64_t row = 1; row <= 300; ++row) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/check.h"
 #include "ledger/ledger.h"
 
 namespace ace {
@@ -42,6 +43,7 @@ class Pairing {
     std::size_t at = place_of(row);
     if (halves_[at].side != kFree) {
       const Half& other = halves_[at];
+      ACE_CHECK(other.side != half.side, "two requests of a source have the same row number");
       ledger_->compare(half.side == kOurs ? half.receipt : other.receipt,
                        half.side == kTheirs ? half.cost : other.cost);
       remove(at);

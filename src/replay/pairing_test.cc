@@ -45,5 +45,13 @@ TEST(Pairing, gives_each_request_the_amount_of_its_own_row_whichever_side_ends_f
   });
 }
 
+TEST(PairingDeathTest, takes_no_request_for_the_other_half_of_another) {
+  const ledger_testing::World w;
+  Ledger ledger(w.snapshot, {});
+  Pairing pairing(ledger);
+  pairing.theirs(7, Usd{1});
+  EXPECT_DEATH(pairing.theirs(7, Usd{2}), "the same row");
+}
+
 }  // namespace
 }  // namespace ace

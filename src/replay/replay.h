@@ -3,8 +3,10 @@
 ///
 /// Start with `analyze` (analysis.h); the loop is in engine.h, the world in plant.h and server.h.
 #include "replay/analysis.h"
+#include "replay/assumptions.h"
 #include "replay/engine.h"
 #include "replay/experience.h"
+#include "replay/horizon.h"
 #include "replay/islands.h"
 #include "replay/log_events.h"
 #include "replay/source.h"

@@ -1,9 +1,10 @@
+#include "core/text.h"
 #include "replay/analysis.h"
 
 namespace ace {
 
-Resolver::Resolver(const Snapshot& fleet, const RequestSource& source, const Naming& naming)
-    : fleet_(&fleet.fleet()), source_(&source), naming_(&naming) {}
+Resolver::Resolver(const Snapshot& fleet, const RequestSource& source, const Naming& naming, std::size_t tenants_max)
+    : fleet_(&fleet.fleet()), source_(&source), naming_(&naming), tenants_max_(tenants_max) {}
 
 std::optional<Demand> Resolver::operator()(const Arrival& arrival) {
   if (arrival.model >= models_.size()) models_.resize(arrival.model + 1);
@@ -35,9 +36,15 @@ std::optional<Demand> Resolver::operator()(const Arrival& arrival) {
       tenant.compliance = declared.compliance;
       tenant.data_class = declared.data_class;
     }
+    tenant.symbol = arrival.tenant;
+    if (!tenant.tenant.valid() && ++undeclared_ > tenants_max_) {
+      if (folded_++ == 0) others_ = arrival.tenant;
+      tenant.symbol = others_;
+    }
   }
   Demand demand;
   demand.arrival = arrival;
+  demand.arrival.tenant = tenant.symbol;
   demand.model = model.model;
   demand.tenant = tenant.tenant;
   demand.slo = tenant.slo;
@@ -50,6 +57,14 @@ std::vector<std::pair<std::string, std::uint64_t>> Resolver::unknown() const {
   std::vector<std::pair<std::string, std::uint64_t>> names;
   for (std::uint32_t m = 0; m < models_.size(); ++m)
     if (models_[m].resolved && !models_[m].model.valid()) names.emplace_back(source_->models()[m], models_[m].requests);
+  return names;
+}
+
+std::vector<std::string> Resolver::tenants() const {
+  std::vector<std::string> names;
+  for (std::uint32_t symbol = 0; symbol < source_->tenants().size(); ++symbol)
+    names.push_back(source_->tenants()[symbol]);
+  if (folded_ > 1) names[others_] = "(" + grouped(folded_) + " more tenants)";
   return names;
 }
 

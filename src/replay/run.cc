@@ -1,15 +1,19 @@
 #include "replay/run.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "core/text.h"
+#include "replay/horizon.h"
 #include "replay/pairing.h"
 
 namespace ace {
 namespace {
+
+constexpr std::size_t kTenantsMax = 10'000;  // undeclared ones with books of their own
 
 // Arrivals handed out at a time. One island: as many as stay in cache beside its engine. Several: enough for starting
 // threads to be worth it, and the same for any number of threads, since it shows in the order of settled requests.
@@ -159,7 +163,7 @@ class Island {
   /// Books what the other side has spent beside what we have.
   void meet() {
     for (const Engine::Spent& spent : spent_) {
-      status_quo_served += spent.served ? 1 : 0;
+      status_quo_served += spent.answered ? 1 : 0;
       status_quo_slo_met += spent.slo_met ? 1 : 0;
       if (!spent.observed || options_->baseline == BaselineKind::round_robin) pairing_.theirs(spent.row, spent.cost);
     }
@@ -300,12 +304,15 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
   for (std::uint32_t i = 0; i < map.count; ++i) islands.push_back(std::make_unique<Island>(fleet, options, map, i));
   const unsigned threads = options.each ? 1 : options.threads;
 
-  Resolver resolve(fleet, source, options.naming);
+  const Horizon horizon(fleet.fleet());
+  // What is recorded keeps the names that it came under.
+  Resolver resolve(fleet, source, options.naming, options.record ? static_cast<std::size_t>(-1) : kTenantsMax);
   RunResult result;
   result.islands = map.count;
-  Unreplayed outside{"outside --window", 0, 0};
-  Unreplayed failed{"not served according to the log", 0, 0};
-  Unreplayed unknown{"model not in the fleet", 0, 0};
+  Unreplayed outside{.reason = "outside --window", .outside_window = true};
+  Unreplayed failed{.reason = "not served according to the log"};
+  Unreplayed unknown{.reason = "model not in the fleet"};
+  Unreplayed otherwise{.reason = "billed by images, seconds, pages or calls, not by tokens"};
   std::vector<Arrival> batch(map.count > 1 ? kBatch : kBatchOfOne);
   bool begun = false;
   Instant before = Instant::min(), latest = before;
@@ -320,6 +327,8 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
       const auto skip = [&](Unreplayed& reason) {
         ++reason.requests;
         reason.tokens += tokens;
+        if (arrival.cost_nano > 0 && __builtin_add_overflow(reason.logged.nano, arrival.cost_nano, &reason.logged.nano))
+          reason.logged.nano = std::numeric_limits<std::int64_t>::max();  // told as "at least"; no amount is booked
       };
       if (arrival.at < before)
         return Error(Errc::bad_input, "row " + std::to_string(arrival.row) +
@@ -339,6 +348,12 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
         skip(failed);
         continue;
       }
+      if (arrival.billed_otherwise()) {
+        skip(otherwise);
+        continue;
+      }
+      // Copies that a sensitivity run makes come up to a second later than what was looked at already.
+      if (arrival.row > 0 && !horizon.holds(arrival.at)) return horizon.error(arrival.at);
       if (!begun) {
         begun = true;
         result.first = arrival.at;
@@ -356,7 +371,7 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
     }
     if (options.progress) options.progress(source.progress(), result.rows);
   }
-  for (const Unreplayed* reason : {&outside, &failed, &unknown})
+  for (const Unreplayed* reason : {&outside, &failed, &unknown, &otherwise})
     if (reason->requests > 0) result.unreplayed.push_back(*reason);
   if (!begun) {
     if (result.rows == 0) return result;  // an empty trace is an empty report
@@ -368,7 +383,8 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
                                         listed(theirs, 8) +
                                         " (names the fleet does not declare are masked), the fleet has " +
                                         listed(ours, 8) + "; map them with --model NAME or --model-map FILE");
-    return Error(Errc::bad_input, "no request of the trace is left to replay (window, failed rows)");
+    return Error(Errc::bad_input,
+                 "no request of the trace is left to replay (window, failed rows, rows not billed by tokens)");
   }
   work_all(islands, threads, &Island::finish);
 
@@ -412,9 +428,10 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
   Series series = islands[0]->series();
   for (std::uint32_t i = 1; i < map.count; ++i) series.merge(islands[i]->series());
   result.series = std::move(series);
-  const std::vector<std::string> tenants = all_of(source.tenants()), teams = all_of(source.teams()),
-                                 projects = all_of(source.projects());
-  result.statement = first.close({tenants, teams, projects});
+  result.tenants = resolve.tenants();
+  result.folded_tenants = resolve.folded();
+  const std::vector<std::string> teams = all_of(source.teams()), projects = all_of(source.projects());
+  result.statement = first.close({result.tenants, teams, projects});
   return result;
 }
 

@@ -48,6 +48,8 @@ struct RunResult {
   std::vector<CurvePoint> latency;
   std::vector<Swaps::Loads> loads;  ///< by destination
   std::vector<Unreplayed> unreplayed;
+  std::vector<std::string> tenants;  ///< names by symbol
+  std::size_t folded_tenants = 0;    ///< of the undeclared ones, those that stand together as one
   std::uint64_t rows = 0, replayed = 0;
   std::uint64_t evictions = 0, unit_changes = 0;
   std::uint64_t status_quo_served = 0, status_quo_slo_met = 0;

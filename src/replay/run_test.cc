@@ -162,6 +162,47 @@ TEST(Run, gives_the_status_quo_the_units_whose_fixed_cost_stands_on_both_sides) 
   EXPECT_EQ(done->statement.other.claimed.nano, 300 * 300'000);
 }
 
+// Two requests of 100 + 100 tokens at 1 USD/Mtok, each logged at its price, and an image for 0.04 USD.
+TEST(Run, leaves_out_what_no_token_explains_with_what_the_log_says_it_cost) {
+  const auto fleet = replay_testing::api_fleet();
+  const Snapshot snapshot(*fleet);
+  MemorySource source = MemorySource::of(3, [](std::size_t i) {
+    const std::int32_t tokens = i == 1 ? 0 : 100;
+    Made m = made(static_cast<double>(i), tokens, tokens);
+    m.arrival.cost_nano = i == 1 ? 40'000'000 : 200'000;
+    return m;
+  });
+  RunOptions options;
+  options.compare_status_quo = true;
+  options.baseline = BaselineKind::status_quo;
+  const Result<RunResult> done = run(snapshot, source, options);
+  ASSERT_TRUE(done) << done.error().what();
+  EXPECT_EQ(done->replayed, 2U);
+  ASSERT_EQ(done->unreplayed.size(), 1U);
+  EXPECT_EQ(done->unreplayed[0].requests, 1U);
+  EXPECT_EQ(done->unreplayed[0].logged, Usd{40'000'000});
+  EXPECT_EQ(done->statement.other.baseline, Usd{400'000});
+  EXPECT_EQ(done->statement.other.claimed, Usd{});
+}
+
+TEST(Run, counts_answers_of_a_response_cache_on_both_sides_alike) {
+  const auto fleet = replay_testing::api_fleet();
+  const Snapshot snapshot(*fleet);
+  MemorySource source = MemorySource::of(10, [](std::size_t i) {
+    Made m = made(static_cast<double>(i), 100, 10);
+    m.arrival.cache_hit = i % 2 == 0;
+    return m;
+  });
+  RunOptions options;
+  options.compare_status_quo = true;
+  const Result<RunResult> done = run(snapshot, source, options);
+  ASSERT_TRUE(done) << done.error().what();
+  EXPECT_EQ(done->statement.served, 10U);
+  EXPECT_EQ(done->statement.slo_met, 10U);
+  EXPECT_EQ(done->status_quo_served, 10U);
+  EXPECT_EQ(done->status_quo_slo_met, 10U);
+}
+
 TEST(Run, refuses_rows_that_go_back_in_time) {
   class Backwards : public MemorySource {
    public:

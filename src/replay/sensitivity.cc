@@ -36,8 +36,17 @@ double saving_share(Usd baseline, Usd counted, Usd fixed) {
   return static_cast<double>((counted - fixed).nano) / static_cast<double>(baseline.nano);
 }
 
-SensitivityRow row_of(std::string what, Usd baseline, Usd counted, Usd fixed) {
-  return {std::move(what), baseline, counted, fixed, saving_share(baseline, counted, fixed), 0.0};
+SensitivityRow row_of(std::string what, const Statement& s, Usd baseline, Usd counted) {
+  SensitivityRow row;
+  row.what = std::move(what);
+  row.baseline = baseline;
+  row.counted = counted;
+  row.fixed = s.fixed;
+  row.disallowed = s.disallowed.sum();
+  row.failed_cells = static_cast<std::uint64_t>(
+      std::count_if(s.cells.begin(), s.cells.end(), [](const Cell& cell) { return cell.failed != Reason::none; }));
+  row.saving_share = saving_share(baseline, counted, s.fixed);
+  return row;
 }
 
 /// Share of the trace's tokens that the sample holds, by reading it through once.
@@ -85,6 +94,18 @@ Fleet with_electricity(const Fleet& fleet, std::int64_t ppm) {
   e.flat.nano = times_ppm(e.flat.nano, ppm);
   for (UsdPerKwh& price : e.hourly) price.nano = times_ppm(price.nano, ppm);
   for (UsdPerKwh& price : e.day_ahead) price.nano = times_ppm(price.nano, ppm);
+  return other;
+}
+
+Fleet with_capacity_prices(const Fleet& fleet, std::int64_t ppm) {
+  Fleet other = fleet;
+  for (Destination& d : other.destinations) {
+    d.amortization_hourly.nano = times_ppm(d.amortization_hourly.nano, ppm);
+    d.commitment_hourly.nano = times_ppm(d.commitment_hourly.nano, ppm);
+    if (!d.rental) continue;
+    d.rental->hourly.nano = times_ppm(d.rental->hourly.nano, ppm);
+    for (Usd& hourly : d.rental->hourly_series) hourly.nano = times_ppm(hourly.nano, ppm);
+  }
   return other;
 }
 
@@ -181,6 +202,12 @@ Result<Sensitivity> sensitivity(const Fleet& given, RequestSource& source, const
     changes.push_back({"owned capacity +20% (lower utilization)", scaled_owned(base, 1.0 + kChange), 0.0});
     changes.push_back({"owned capacity -20% (higher utilization)", scaled_owned(base, 1.0 - kChange), 0.0});
   }
+  const bool held = std::any_of(base.destinations.begin(), base.destinations.end(),
+                                [](const Destination& d) { return d.tier != Tier::payg; });
+  if (held) {
+    changes.push_back({"price of a GPU-hour and of fees +20%", with_capacity_prices(base, kMore), 0.0});
+    changes.push_back({"price of a GPU-hour and of fees -20%", with_capacity_prices(base, kLess), 0.0});
+  }
   changes.push_back({"epsilon halved", with_epsilon(base, 0.5), 0.0});
   changes.push_back({"epsilon doubled", with_epsilon(base, 2.0), 0.0});
   if (owned) {
@@ -208,9 +235,8 @@ Result<Sensitivity> sensitivity(const Fleet& given, RequestSource& source, const
     const Result<RunResult> done = run(snapshot, from, options);
     if (!done) return Error(done.error()).with("sensitivity to " + change.what);
     const Statement& s = done->statement;
-    result.rows.push_back(row_of(change.what, s.denominator, s.counted.sum(), s.fixed));
-    if (i == 0)
-      cheapest = row_of("baseline = cheapest compliant PAYG", s.cheapest.baseline, s.cheapest.counted, s.fixed);
+    result.rows.push_back(row_of(change.what, s, s.denominator, s.counted.sum()));
+    if (i == 0) cheapest = row_of("baseline = cheapest compliant PAYG", s, s.cheapest.baseline, s.cheapest.counted);
     if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(changes.size()));
   }
   result.rows.push_back(*cheapest);

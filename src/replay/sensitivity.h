@@ -20,6 +20,7 @@ struct Sensitivity {
 ///   another
 ///                            utilization
 ///   epsilon halved, doubled  the miss rate allowed at a knee
+///   price of a GPU-hour and of fees +-20%   amortization, rent and committed fees
 ///   electricity +-20%        where something is owned
 ///   baseline = cheapest compliant PAYG   no run of its own: the same requests against another price
 ///
@@ -34,6 +35,8 @@ Result<Sensitivity> sensitivity(const Fleet& fleet, RequestSource& source, const
 /// Every pay-as-you-go and baseline price times `ppm` millionths, exactly where it divides, else to the nearest
 /// nano-USD per million tokens.
 Fleet with_prices(const Fleet& fleet, std::int64_t ppm);
+/// Amortization, rent and committed fees times `ppm` millionths, to the nearest nano-USD per hour.
+Fleet with_capacity_prices(const Fleet& fleet, std::int64_t ppm);
 Fleet with_electricity(const Fleet& fleet, std::int64_t ppm);
 Fleet with_epsilon(const Fleet& fleet, double factor);
 

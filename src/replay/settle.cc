@@ -33,11 +33,11 @@ void Engine::spend(const Flight& flight, Instant now, event::Outcome outcome) {
   Spent spent;
   spent.row = arrival.row;
   spent.cost = settler_.paid(flight.failures);
-  spent.served = outcome == event::Outcome::served;
-  spent.slo_met = outcome == event::Outcome::cache_hit ||
-                  (spent.served && fleet_->fleet().slo_classes[flight.demand.slo.value].kept(
-                                       flight.first_token - arrival.at,
-                                       per_token(now - flight.first_token, flight.output), now - arrival.at));
+  const bool hit = outcome == event::Outcome::cache_hit;
+  spent.answered = hit || outcome == event::Outcome::served;
+  spent.slo_met = hit || (spent.answered && fleet_->fleet().slo_classes[flight.demand.slo.value].kept(
+                                                flight.first_token - arrival.at,
+                                                per_token(now - flight.first_token, flight.output), now - arrival.at));
   spent.observed = arrival.cost_nano >= 0;
   sink_.spent(spent);
 }

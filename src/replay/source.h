@@ -15,7 +15,8 @@ namespace ace {
 /// One request of the world, as its log has it. Names are symbols of the source's table, masked before they get here.
 struct Arrival {
   Instant at{};
-  std::int64_t row = 0;        ///< data row in the trace, from 1
+  std::int64_t row = 0;        ///< data row in the trace, from 1; of a source that deals out totals, its request
+                               ///< number: no two requests of a source have the same
   std::uint32_t model = 0;     ///< symbol; a trace without a model column has one symbol, ""
   std::uint32_t tenant = 0;    ///< symbol; likewise
   std::uint32_t team = 0;      ///< symbol; likewise
@@ -39,6 +40,9 @@ struct Arrival {
   std::uint32_t provider = 0;             ///< symbol of who served it; likewise
   std::uint32_t project = 0, key = 0;     ///< symbols: what it was for, and whose API key; 0 = the log does not say
   std::span<const std::uint32_t> blocks;  ///< prefix block ids in order; valid until the next call of next()
+  /// It cost money and not for tokens: an image, seconds of audio, pages, a search. No token price explains it, so no
+  /// destination can be asked what it would charge.
+  [[nodiscard]] bool billed_otherwise() const { return cost_nano > 0 && prompt == 0 && output == 0 && !cache_hit; }
 };
 
 /// What was not used, and why; counts by reason, first line numbers as evidence.

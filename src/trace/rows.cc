@@ -238,9 +238,15 @@ Result<void> RowBuilder::set(const Column& column, std::string_view text) {
 /// What the metadata of a row say can be judged when all of the row is there.
 void RowBuilder::settle_extras() {
   if (call_type_.find("batch") != std::string_view::npos) row_.batch = true;
-  if (row_.cost_nano > 0 && !billed_by_tokens(call_type_))
+  if (row_.cost_nano > 0 && !billed_by_tokens(call_type_)) {
     remarks_.see(fmt::format("call type {}", call_type_.substr(0, 32)), row_.cost_nano, "nano-USD",
-                 "not billed by tokens: replayed by the tokens that were logged, if any");
+                 "not billed by tokens: not replayed, in no saving");
+    for (std::int32_t Arrival::*const tokens :
+         {&Arrival::prompt, &Arrival::output, &Arrival::reasoning, &Arrival::cache_write, &Arrival::cache_write_1h,
+          &Arrival::audio_prompt, &Arrival::image_prompt, &Arrival::audio_output, &Arrival::image_output})
+      row_.*tokens = 0;  // they are not what it cost (Arrival::billed_otherwise)
+    row_.cached = std::min(row_.cached, 0);
+  }
   if (row_.cost_nano > 0) row_.cost_nano -= std::min(row_.cost_nano, extras_.beyond_tokens_nano);
   // Where a provider does not tell how much of the audio was cached, the least overlap that its counts allow.
   const std::int64_t room = std::int64_t{row_.prompt} - std::max(row_.cached, 0) - row_.cache_write;

@@ -194,7 +194,6 @@ Result<void> UsageTrace::read_bucket(simdjson::dom::element bucket) {
     }
     ++row_;
     ++totals_;
-    group->like.row = row_;
     if (group->requests > 0) groups_.push_back(std::move(*group));
   }
   return {};
@@ -220,6 +219,7 @@ Result<void> UsageTrace::read_page(std::string_view document) {
 Arrival UsageTrace::deal(Group& group) {
   Arrival row = group.like;
   row.at = group.at();
+  row.row = ++dealt_;  // a request of the total, not the total: rows are how requests are told apart
   const auto part = [&](std::int64_t total) {
     return static_cast<std::int32_t>(share(total, group.done, group.requests));
   };
@@ -267,6 +267,7 @@ void UsageTrace::restart() {
   groups_.clear();
   first_ = last_ = 0;
   totals_ = 0;
+  dealt_ = 0;
 }
 
 void UsageTrace::add_notes(std::vector<std::string>& notes) const {

@@ -49,6 +49,7 @@ class UsageTrace : public FileTrace {
   std::vector<Group> groups_;         ///< of the page at hand, buckets in order
   std::size_t first_ = 0, last_ = 0;  ///< groups of the bucket being dealt out
   std::uint64_t totals_ = 0;
+  std::int64_t dealt_ = 0;  ///< requests given out so far
 };
 
 }  // namespace ace
