@@ -47,7 +47,7 @@ class Case(unittest.TestCase):
 class Help(Case):
     COMMANDS = ["", "analyze", "ingest", "explain", "verify", "ledger", "ledger chargeback",
                 "ledger focus", "ledger focus-check", "ledger reconcile", "ledger report", "ledger close", "ledger rebuild", "ledger budget", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
-                "fleet check", "fleet curve", "prices", "prices show", "prices check", "prices corrections", "prices diff",
+                "fleet check", "fleet curve", "prices", "prices show", "prices check", "prices corrections", "prices catalog", "prices diff",
                 "spine", "spine stat", "spine tail", "spine export", "spine verify", "spine checkpoint", "spine prove", "spine archive", "spine prune",
                 "spine append", "completion"]
 
@@ -306,6 +306,27 @@ class Reports(Case):
             with self.subTest(name):
                 self.refused("verify", name, *asked, says=[name])
 
+    def test_a_report_holds_the_choices_it_was_made_by(self):
+        HERE.write("gaps.csv", "2026-01-05T00:40:00Z,2026-01-05T00:50:00Z\n")
+        cut = self.analyze("--json", "--window", "2026-01-05T00:30:00Z,", "--gaps", "gaps.csv", "--plant-slowdown", "1.25")
+        HERE.write("cut.json", cut.out)
+        asked = ("--trace", "trace.csv", "--fleet", "fleet.yaml", *SALTED)
+        self.assertIn("verified", self.run_ace("verify", "cut.json", *asked, "--gaps", "gaps.csv").text)
+        self.refused("verify", "cut.json", *asked, says=["made with --gaps"])
+        self.refused("verify", "report.json", *asked[:4], says=["made with --salt-file"])
+        HERE.write("unsalted.json", self.run_ace("analyze", "trace.csv", "--fleet", "fleet.yaml", *FAST, "--json").out)
+        self.refused("verify", "unsalted.json", *asked[:4], code=1, says=["it was made without --salt-file"])
+
+    def test_nothing_that_is_read_is_written_over(self):
+        before = HERE.read("trace.csv"), HERE.read("fleet.yaml")
+        (HERE.folder / "linked.csv").unlink(missing_ok=True)
+        (HERE.folder / "linked.csv").hardlink_to(HERE.folder / "trace.csv")
+        for option, name in (("--requests", "trace.csv"), ("--requests", "linked.csv"), ("--html", "fleet.yaml"), ("--html", "./trace.csv")):
+            self.refused("analyze", "trace.csv", "--fleet", "fleet.yaml", *FAST, option, name, says=[option, name, "is an input"])
+        self.refused("trace", "convert", "trace.csv", "trace.csv", "--to", "jsonl", says=["is an input"])
+        self.refused("trace", "generate", "--profile", "profile.yaml", "--out", "profile.yaml", says=["is an input"])
+        self.assertEqual((HERE.read("trace.csv"), HERE.read("fleet.yaml")), before)
+
     def test_a_report_that_cannot_be_written_is_an_error(self):
         for option in ("--html", "--requests"):
             ran = HERE.run("analyze", "trace.csv", "--fleet", "fleet.yaml", *FAST, option, "no/such/folder/file")
@@ -374,6 +395,17 @@ class Prices(Case):
         self.assertEqual(self.run_ace("prices", "diff", "a.json", "a.json", "--exit-code").code, 0)
         self.assertIn("acme/big", self.run_ace("prices", "diff", "a.json", "b.json", "--exit-code", code=1).text)
         self.refused("prices", "check", "none.json", code=HERE.run("prices", "diff", "none.json", "a.json").code, says=["none.json"])
+
+
+    def test_a_catalog_shows_its_offers_and_what_in_it_is_not_believed(self):
+        HERE.write("sky.csv", "InstanceType,AcceleratorName,AcceleratorCount,Region,AvailabilityZone,Price,SpotPrice\n"
+                   "p4de,A100-80GB,8,us-east-1,us-east-1a,27.45,12.1\nv6e,H200,1,asia,asia-c,700.0,700.0\n")
+        text = self.run_ace("prices", "catalog", "sky.csv").text
+        for words in ("p4de", "27.45", "line 3: sentinel", "2 rows in the file; 1 offers"):
+            self.assertIn(words, text)
+        found = json.loads(self.run_ace("prices", "catalog", "sky.csv", "--instance", "p4de", "--json").out)
+        self.assertEqual(([o["spot_usd_per_h"] for o in found["offers"]], found["findings"]), (["12.10"], []))
+        self.refused("prices", "catalog", "trace.csv", says=["trace.csv"])
 
 
 class Fleets(Case):

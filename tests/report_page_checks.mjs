@@ -75,7 +75,7 @@ const fact = (page, section, name) =>
 export async function coverage(page, { coverage: c }) {
   isPercent(await text(page, "#coverage .figure"), c.priced_share, "priced share");
   const sentence = (await text(page, "#coverage .covered")).replace(/,(?=\d)/g, "");
-  for (const value of [c.priced_requests, c.requests, c.rows]) expect(new RegExp(`\\b${value}\\b`).test(sentence), `coverage does not say ${value}`);
+  for (const value of [c.priced_requests, c.requests_considered, c.requests, c.rows]) expect(new RegExp(`\\b${value}\\b`).test(sentence), `coverage does not say ${value}`);
   const above = await page.evaluate(() => document.querySelector("#coverage").compareDocumentPosition(document.querySelector("#saving")) & 4);
   expect(above, "coverage does not stand above the headline");
   const lost = [...c.excluded, ...c.not_replayed, ...c.rows_skipped];

@@ -153,9 +153,9 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
     source: { trace: "week-of-may.csv.zst", format: "azure-llm", fleet: "mid-size.yaml", fleet_digest: "9c0e4ab71f22d305", seed: 7, recorded: false, islands: 2, sensitivity: "sample", settlement: "pooled", idle: "by-usage" },
     window: { from: day(0), to: day(7), seconds: buckets * width, shorter_than_7_days: bars === "loss" },
     coverage: {
-      rows: arrived + 14, requests: arrived, priced_requests: served - 20_413, priced_share: share(served - 20_413, arrived),
+      rows: arrived + 14, requests_considered: arrived + 11, requests: arrived, priced_requests: served - 20_413, priced_share: share(served - 20_413, arrived + 11),
       excluded: [{ reason: "no_baseline", requests: 20_413, cost_usd: usd(excluded), share_of_baseline: ratio(excluded, denominator + excluded) }],
-      not_replayed: [{ reason: "a model the fleet does not have: \"gpt-4\"", requests: 11, tokens: 20_114 }],
+      not_replayed: [{ reason: "a model the fleet does not have: \"gpt-4\"", requests: 11, tokens: 20_114, logged_cost_usd: "0.12" }],
       rows_skipped: [{ reason: "GeneratedTokens: expected a count, got \"n/a\"", rows: 3, first_lines: [1204, 88_017, 90_000] }],
     },
     headline: {
@@ -219,9 +219,10 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
     supply_curves: MODELS.flatMap((model, m) => [curve(model, "p50", m ? 18_500 : 54_300), curve(model, "p95", m ? 39_000 : 96_100)]),
     bounds: { dispatch_bound_usd: usd(marginal - marginal / 8n), dispatch_share_of_possible: 0.941, plan_bound_usd: usd(marginal + money(7000)), plan_share_of_possible: 0.874 },
     sensitivity: {
-      sample_share: 0.05,
+      sample_share: 0.05, baseline: "all-payg",
       rows: sensitivity.map(([what, change]) => ({
         what, baseline_usd: usd(denominator / 20n), counted_saving_usd: usd((countedSaving / 20n) * BigInt(Math.round(1000 + 1000 * change)) / 1000n),
+        counted_marginal_saving_usd: usd((countedSaving + fixed) / 20n), disallowed_usd: usd(0n), failed_cells: 0,
         fixed_usd: usd(fixed / 20n), saving_share: Number(countedSaving) / Number(denominator) + change, change,
       })),
     },

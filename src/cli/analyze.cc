@@ -73,11 +73,26 @@ Result<void> write_requests(const std::string& path, const Prepared& prepared, c
   return {};
 }
 
+/// "Read-only": nothing that the report is made from is written over.
+Result<void> spare_inputs(const Arguments& arguments, const Prepared& p) {
+  const ReplayArguments& a = arguments.replay;
+  std::vector<std::string> inputs = {a.trace, a.fleet, a.prices, a.model_map, a.gaps, a.format.salt_file};
+  const std::filesystem::path folder = std::filesystem::path(a.fleet).parent_path();
+  for (const FleetText& file : p.files)
+    if (file.role == event::FleetChanged::File::Role::series) inputs.push_back((folder / file.name).string());
+  if (Result<void> fine = apart("--requests", arguments.requests, inputs); !fine) return fine;
+  inputs.push_back(arguments.requests);
+  if (!arguments.html.empty() && arguments.html == arguments.requests)
+    return Error(Errc::bad_input, "--html and --requests name the same file");
+  return apart("--html", arguments.html, inputs);
+}
+
 Result<void> run_analyze(Arguments& arguments, Context& context) {
   arguments.replay.read_again = !arguments.requests.empty();
   Result<std::unique_ptr<Prepared>> prepared = prepare(arguments.replay, context);
   if (!prepared) return std::move(prepared).error();
   Prepared& p = **prepared;
+  if (Result<void> spared = spare_inputs(arguments, p); !spared) return spared;
   std::unique_ptr<OpenRecording> recording;
   if (arguments.record_full && arguments.record.empty())
     return Error(Errc::bad_input, "--record-full says how much --record DIR writes; give both");
@@ -116,8 +131,8 @@ Result<void> run_analyze(Arguments& arguments, Context& context) {
 
   p.predicted.add_fixed(analysis->statement.fixed);
   const std::optional<Comparison> comparison = p.comparison();
-  const std::string json =
-      to_json({&p.snapshot, &*analysis, p.trace_name, p.fleet_name, p.options, comparison ? &*comparison : nullptr});
+  const std::string json = to_json(
+      {&p.snapshot, &*analysis, p.trace_name, p.fleet_name, p.options, comparison ? &*comparison : nullptr, p.read});
   *context.out << (arguments.json ? json : to_terminal(json));
   if (!arguments.html.empty()) {
     if (Result<void> written = write_file(arguments.html, to_html(json)); !written) return written;

@@ -35,6 +35,36 @@ void print_decision(const Snapshot& fleet, const Moment& moment, std::ostream& o
   }
 }
 
+/// Counts with the prices that C0 and C4 have for them, so that both can be added up by hand.
+void print_usage(const Snapshot& fleet, const Settled& s, std::ostream& out) {
+  const Fleet& f = fleet.fleet();
+  const Usage& usage = s.completed.usage;
+  const SloClass& slo = f.slo_classes[s.admitted.slo.valid() ? s.admitted.slo.value : f.default_slo.value];
+  const bool waits = s.admitted.batch || slo.deferrable();
+  const auto rates = [&](std::optional<PriceId> price, DestinationId at) -> const Rates* {
+    if (!price) return nullptr;
+    return &rates_for(f.prices.rows[price->value], usage.prompt(),
+                      waits ? ServiceTier::batch : f.destinations[at.value].service);
+  };
+  const std::optional<Baseline>& baseline = f.models[s.admitted.requested.value].baseline;
+  const Rates* asked = baseline ? rates(baseline->price, baseline->destination) : nullptr;
+  const OfferId billed = s.billed_offer();
+  const Rates* paid = billed.valid() ? rates(fleet[billed].price, fleet[billed].destination) : nullptr;
+  const auto price = [](const Rates* list, Unit unit) {
+    return list != nullptr && (*list)[unit] ? to_decimal(list->priced(unit)) : std::string("-");
+  };
+  out << fmt::format("  {:<16}{:>12}{:>18}{:>18}   USD per million\n", "", "counted", "default price", "billed at");
+  for (std::size_t u = 0; u < kUnits; ++u) {
+    const auto unit = static_cast<Unit>(u);
+    if (const std::int64_t n = usage[unit]; n != 0)
+      out << fmt::format("  {:<16}{:>12}{:>18}{:>18}\n", name_of(unit), n, price(asked, unit), price(paid, unit));
+  }
+  if (s.admitted.h0.value > 0)
+    out << fmt::format(
+        "  of the prompt the default provider's own cache would have held {} tokens, which C0 has at {}\n",
+        s.admitted.h0.value, price(asked, Unit::cached_input));
+}
+
 void print_settlement(const Snapshot& fleet, const Settled& s, std::ostream& out) {
   const Fleet& f = fleet.fleet();
   const event::Completed& c = s.completed;
@@ -53,9 +83,7 @@ void print_settlement(const Snapshot& fleet, const Settled& s, std::ostream& out
   if (s.native_spill)
     out << fmt::format("its provider sent it on: billed by {}\n",
                        f.destinations[fleet[s.billed_offer()].destination.value].name);
-  for (std::size_t u = 0; u < kUnits; ++u)
-    if (const std::int64_t n = c.usage[static_cast<Unit>(u)]; n != 0)
-      out << fmt::format("  {:<16}{:>12}\n", name_of(static_cast<Unit>(u)), n);
+  print_usage(fleet, s, out);
   static constexpr const char* kNames[] = {"C0 baseline", "C1 after caching", "C2 after routing", "C3 after arbitrage",
                                            "C4 actual"};
   for (std::size_t i = 0; i < 5; ++i) {

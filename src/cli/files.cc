@@ -23,6 +23,17 @@ Result<std::string> read_file(const std::string& path) {
   }
 }
 
+Result<void> apart(const std::string& option, const std::string& output, const std::vector<std::string>& inputs) {
+  if (output.empty() || output == "-") return {};
+  for (const std::string& input : inputs) {
+    std::error_code absent;
+    if (input.empty() || input == "-" || !std::filesystem::equivalent(output, input, absent) || absent) continue;
+    return Error(Errc::bad_input, option + ": " + output + " is an input of this command (" + input +
+                                      "), which would be gone; name another file");
+  }
+  return {};
+}
+
 Result<void> write_file(const std::string& path, std::string_view text) {
   if (path == "-") {
     std::cout << text;

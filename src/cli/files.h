@@ -1,6 +1,7 @@
 #pragma once
 /// Small files whole, for subcommands.
 #include <string>
+#include <vector>
 
 #include "adapters/fleet_files.h"
 #include "core/result.h"
@@ -10,6 +11,10 @@ namespace ace::cli {
 
 /// The text of a file, unpacked if it is gzip or zstd; "-" is standard input. @return unavailable, naming the file
 Result<std::string> read_file(const std::string& path);
+/// Is what is about to be written none of the files it is made from, by whatever name? Empty names and "-" are no
+/// files.
+/// @param option  what names it, for the message  @return bad_input naming both
+Result<void> apart(const std::string& option, const std::string& output, const std::vector<std::string>& inputs);
 /// Writes beside the file and renames, so that a reader never sees half of it. "-" is standard output.
 Result<void> write_file(const std::string& path, std::string_view text);
 

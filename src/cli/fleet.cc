@@ -8,6 +8,7 @@
 #include "cli/files.h"
 #include "core/text.h"
 #include "dispatch/dispatch.h"
+#include "replay/replay.h"
 #include "report/report.h"
 
 namespace ace::cli {
@@ -62,6 +63,7 @@ void print_summary(std::ostream& out, const std::string& file, const FleetReadin
       out << fmt::format("note: {} cannot be loaded: its weights do not fit, or its hardware or shape is not known\n",
                          pair);
   }
+  for (const std::string& beyond : beyond_data_sheet(snapshot)) out << "note: " << beyond << '\n';
 }
 
 void check(const CheckArguments& args, Context& context) {
@@ -179,6 +181,8 @@ void print_json(std::ostream& out, const Snapshot& snapshot, const SupplyCurve& 
 }
 
 void curve(const CurveArguments& args, Context& context) {
+  if (const Result<void> spared = apart("--svg", args.svg, {args.file, args.prices}); !spared)
+    return context.fail(spared.error());
   const Result<FleetReading> reading = load_fleet(args.file, args.prices);
   if (!reading) return context.fail(reading.error());
   for (const std::string& warning : reading->warnings) *context.err << "warning: " << warning << '\n';
@@ -190,6 +194,10 @@ void curve(const CurveArguments& args, Context& context) {
     if (!parsed) return context.fail(Error(parsed.error()).with("--at"));
     at = *parsed;
   }
+  if (const Horizon known(reading->fleet); !known.holds(at))
+    return context.fail(
+        args.at.empty() ? Error(Errc::bad_input, "in this fleet prices depend on the time: say which with --at TIME")
+                        : known.error(at).with("--at"));
   const Snapshot snapshot(reading->fleet);
   Live live(snapshot);
   live.price_energy(snapshot, at);

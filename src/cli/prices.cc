@@ -5,6 +5,7 @@
 #include <memory>
 #include <ostream>
 
+#include "adapters/wall_clock.h"
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/prices_text.h"
@@ -16,6 +17,11 @@ namespace {
 struct Arguments {
   std::string model, list, previous, before, after, on, known;
   bool own = false, json = false, exit_code = false;
+};
+
+struct CatalogArguments {
+  std::string file, instance, region;
+  bool json = false;
 };
 
 Result<PriceReading> load(const std::string& path, const Arguments& arguments) {
@@ -55,10 +61,28 @@ Result<void> check(const Arguments& arguments, Context& context) {
     changes = implausible_changes(before->book, reading->book);
     for (PriceFinding& finding : rewritten_history(*before, *reading)) changes.push_back(std::move(finding));
   }
+  if (arguments.own && arguments.on.empty()) {
+    const std::string today = to_rfc3339(WallClock().now()).substr(0, 10);
+    for (PriceFinding& finding : still_to_come(*reading, today)) changes.push_back(std::move(finding));
+  }
   *context.out << (arguments.json ? findings_json(*reading, changes) : findings_text(*reading, changes));
   const auto is_error = [](const PriceFinding& f) { return f.error; };
   if (!changes.empty() || std::any_of(reading->findings.begin(), reading->findings.end(), is_error))
     context.exit_code = 1;
+  return {};
+}
+
+/// What a catalog of rented machines has that cannot be believed.
+Result<void> catalog(const CatalogArguments& arguments, Context& context) {
+  Result<std::string> text = read_file(arguments.file);
+  if (!text) return std::move(text).error().with("loading the catalog");
+  const Result<CatalogReading> reading = parse_catalog(*text);
+  if (!reading) return Error(reading.error()).with(arguments.file);
+  const auto asked = [&](const std::string& instance, const std::string& region) {
+    return (arguments.instance.empty() || arguments.instance == instance) &&
+           (arguments.region.empty() || arguments.region == region);
+  };
+  *context.out << (arguments.json ? catalog_json(*reading, asked) : catalog_text(*reading, asked));
   return {};
 }
 
@@ -120,6 +144,18 @@ void add_prices(CLI::App& app, Context& context) {
   CLI::App* corrected = command(
       "corrections", "Past days whose prices were corrected, and what each unit booked then differs by.", corrections);
   corrected->add_option("FILE", arguments->list, "the price list, ours")->required();
+
+  const auto catalog_arguments = std::make_shared<CatalogArguments>();
+  CLI::App* offered = prices->add_subcommand(
+      "catalog", "What a catalog of rented machines offers, and what in it cannot be believed and why.");
+  offered->add_option("FILE", catalog_arguments->file, "SkyPilot catalog, price history or table of many clouds (CSV)")
+      ->required();
+  offered->add_option("--instance", catalog_arguments->instance, "only this machine");
+  offered->add_option("--region", catalog_arguments->region, "only this region");
+  offered->add_flag("--json", catalog_arguments->json, "print one JSON object");
+  offered->callback([catalog_arguments, &context] {
+    if (Result<void> done = catalog(*catalog_arguments, context); !done) context.fail(done.error());
+  });
 
   CLI::App* compared = command("diff", "Rows added and removed and prices changed from A to B.", diff);
   compared->add_option("A", arguments->before, "the list before")->required();

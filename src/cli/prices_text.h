@@ -1,5 +1,6 @@
 #pragma once
 /// Price lists as people and as machines read them. Pure: values in, text out.
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,11 @@ std::string changes_json(std::span<const PriceChange> changes);
 /// Past days whose prices were corrected: what every unit booked in them differs by, and why.
 std::string revisions_text(std::span<const PriceRevision> revisions);
 std::string revisions_json(std::span<const PriceRevision> revisions);
+
+/// Offers and findings of a catalog of rented machines, of what is asked for by instance and region.
+using AskedFor = std::function<bool(const std::string& instance, const std::string& region)>;
+std::string catalog_text(const CatalogReading& catalog, const AskedFor& asked);
+std::string catalog_json(const CatalogReading& catalog, const AskedFor& asked);
 
 /// Keys that a person may have meant: those that hold the text, whatever its case, else those
 /// a slip of the pen away; at most `most`.

@@ -1,11 +1,14 @@
 #include "cli/replay_arguments.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <ostream>
 #include <thread>
 
 #include "cli/files.h"
 #include "core/csv.h"
+#include "core/hash.h"
 #include "core/text.h"
 
 namespace ace::cli {
@@ -45,11 +48,9 @@ Result<std::vector<std::pair<std::string, std::string>>> model_map_from(const st
 }
 
 /// "from,to" per line as RFC 3339 times; # starts a comment.
-Result<SpineGaps> gaps_from(const std::string& path) {
-  Result<std::string> text = read_file(path);
-  if (!text) return std::move(text).error().with("loading --gaps");
+Result<SpineGaps> gaps_from(const std::string& path, const std::string& text) {
   std::vector<SpineGap> gaps;
-  CsvReader reader(*text);
+  CsvReader reader(text);
   CsvRow row;
   while (true) {
     Result<bool> more = reader.next(row);
@@ -61,6 +62,7 @@ Result<SpineGaps> gaps_from(const std::string& path) {
                                         "; write e.g. 2026-11-01T03:00:00Z,2026-11-01T03:20:00Z");
     };
     if (row.fields.size() != 2) return wrong("expected two fields, where the gap begins and ends");
+    if (gaps.empty() && row.fields[0] == "from" && row.fields[1] == "to") continue;  // a header
     const Result<Instant> from = parse_rfc3339(row.fields[0]), to = parse_rfc3339(row.fields[1]);
     if (!from || !to) return wrong((from ? to : from).error().what());
     if (*from >= *to) return wrong("the gap ends before it begins");
@@ -83,13 +85,14 @@ Result<Naming> naming_from(const NamingArguments& a, const Fleet& fleet) {
   naming.model = a.model;
   if (!a.model.empty() && !fleet.model(a.model))
     return Error(Errc::bad_input, "--model: the fleet has no model \"" + a.model + "\"; it has " + models_of(fleet));
-  if (a.model_map.empty()) return naming;
-  auto map = model_map_from(a.model_map);
+  if (a.model_map.empty() && a.model_pairs.empty()) return naming;
+  auto map = a.model_pairs.empty() ? model_map_from(a.model_map)
+                                   : Result<std::vector<std::pair<std::string, std::string>>>(a.model_pairs);
   if (!map) return std::move(map).error();
   for (const auto& [from, to] : *map)
     if (!fleet.model(to))
-      return Error(Errc::bad_input,
-                   a.model_map + ": the fleet has no model \"" + to + "\"; it has " + models_of(fleet));
+      return Error(Errc::bad_input, (a.model_map.empty() ? "model map" : a.model_map) + ": the fleet has no model \"" +
+                                        to + "\"; it has " + models_of(fleet));
   naming.model_map = std::move(*map);
   return naming;
 }
@@ -109,7 +112,7 @@ void add_reading_arguments(CLI::App& command, ReplayArguments& a) {
   command.add_flag("--no-spool", a.no_spool, "do not keep a temporary column file; every pass reads the trace again");
   command
       .add_option("--plant-slowdown", a.plant_slowdown,
-                  "servers of the simulated world take this factor longer than the fleet file says")
+                  "servers of the simulated world take this factor longer than the fleet file says, from 1 up")
       ->capture_default_str();
 }
 
@@ -129,7 +132,7 @@ void add_replay_arguments(CLI::App& command, ReplayArguments& a) {
   command.add_option("--baseline", a.baseline, "what the headline compares with")
       ->check(CLI::IsMember({"all-payg", "status-quo", "round-robin", "all-payg-uncached"}))
       ->capture_default_str();
-  command.add_option("--seed", a.seed, "seed of every random draw")->capture_default_str();
+  command.add_option("--seed", a.seed, "seed of every random draw")->check(whole_number())->capture_default_str();
   command.add_flag("--bound", a.bound, "also compute how much any dispatch, and any plan, could have saved");
   command.add_option("--sensitivity", a.sensitivity, "replays with other prices, demand and fleets")
       ->check(CLI::IsMember({"sample", "full", "off"}))
@@ -245,6 +248,10 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& given, Context&
   p.options.bound = a.bound;
   p.options.seed = a.seed;
   p.options.threads = a.threads != 0 ? a.threads : std::max(1U, std::thread::hardware_concurrency());
+  if (!(a.plant_slowdown >= 1.0 && a.plant_slowdown <= 1000.0))  // not a number is neither
+    return Error(Errc::bad_input, fmt::format("--plant-slowdown: expected a number from 1 (as the fleet file says) to "
+                                              "1000, got {}",
+                                              a.plant_slowdown));
   p.options.plant_slowdown = a.plant_slowdown;
   if (a.recorded) p.options.record = [](const event::Record&) { return Result<void>(); };
   Result<Naming> naming = naming_from(a, p.fleet);
@@ -264,8 +271,13 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& given, Context&
     }
   }
 
+  p.read = {a.format.format,     a.format.columns, a.format.tz,    a.format.delimiter,
+            a.format.on_bad_row, a.format.sort,    p.stable_masks, {}};
   if (!a.gaps.empty()) {
-    Result<SpineGaps> gaps = gaps_from(a.gaps);
+    Result<std::string> text = read_file(a.gaps);
+    if (!text) return std::move(text).error().with("loading --gaps");
+    p.read.gaps_digest = fmt::format("{:016x}", hash_of(*text));
+    Result<SpineGaps> gaps = gaps_from(a.gaps, *text);
     if (!gaps) return std::move(gaps).error();
     p.options.gaps = std::move(*gaps);
   }

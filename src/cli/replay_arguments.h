@@ -15,6 +15,7 @@ namespace ace::cli {
 /// A fleet, and how the names of a log become its names.
 struct NamingArguments {
   std::string fleet, prices, model, model_map;
+  std::vector<std::pair<std::string, std::string>> model_pairs;  ///< in the place of the file
 };
 void add_naming_arguments(CLI::App& command, NamingArguments& arguments);
 /// @return bad_input for a model that the fleet has not
@@ -49,6 +50,7 @@ struct Prepared {
   std::string trace_name, fleet_name;
   std::vector<FleetText> files;  ///< that the fleet was read from
   bool stable_masks = false;     ///< undeclared names have the same mask in every run
+  HowRead read;
   // Where the requests come from a spine:
   std::unique_ptr<Snapshots> snapshots;
   std::unique_ptr<Realised> realised;

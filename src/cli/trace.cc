@@ -69,6 +69,8 @@ Result<std::uint64_t> write_as(const std::string& format, RequestSource& source,
 }
 
 Result<void> run_convert(const ConvertArguments& arguments, Context& context) {
+  if (Result<void> spared = apart("out", arguments.out, {arguments.trace.path, arguments.trace.fleet}); !spared)
+    return spared;
   Result<std::unique_ptr<RequestSource>> opened = open_trace(arguments.trace);
   if (!opened) return std::move(opened).error();
   Watched source(std::move(*opened), context);

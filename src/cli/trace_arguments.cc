@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
 #include <filesystem>
 #include <ostream>
 
@@ -56,6 +57,17 @@ Result<ReadOptions> read_options(const FormatArguments& a, const Fleet* fleet, c
   }
   options.masks = fleet == nullptr ? masks_with(key, models) : masks_for(key, *fleet, models);
   return options;
+}
+
+CLI::Validator whole_number() {
+  return {[](const std::string& text) {
+            std::uint64_t value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            return error == std::errc{} && end == text.data() + text.size() && !text.empty()
+                       ? std::string()
+                       : "expected a whole number from 0 to 18446744073709551615, got \"" + text + "\"";
+          },
+          "", "whole_number"};
 }
 
 bool is_spine(const std::string& path) {

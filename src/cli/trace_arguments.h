@@ -22,6 +22,9 @@ void add_format_arguments(CLI::App& command, FormatArguments& arguments);
 Result<ReadOptions> read_options(const FormatArguments& arguments, const Fleet* fleet,
                                  const std::vector<std::string>& models = {});
 
+/// Takes whole numbers from 0 to 2^64 - 1 and nothing that a parser would wrap around.
+CLI::Validator whole_number();
+
 /// Is it the directory of an event spine?
 bool is_spine(const std::string& path);
 /// Its requests in order of time. @return as PosixDisk::open()

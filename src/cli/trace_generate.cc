@@ -90,6 +90,9 @@ Result<void> run_generate(const GenerateArguments& arguments, Context& context) 
   if (arguments.profile.empty() && (arguments.rates.empty() || arguments.tokens.empty()))
     return Error{Errc::bad_input,
                  "--servegen and --tokens go together: rates and token statistics of the same clients"};
+  if (Result<void> spared = apart("--out", arguments.out, {arguments.profile, arguments.rates, arguments.tokens});
+      !spared)
+    return spared.error();
   const auto source = make_source(arguments, context);
   if (!source) return source.error();
   const std::string form = form_of(arguments);
@@ -135,6 +138,8 @@ Result<void> run_generate(const GenerateArguments& arguments, Context& context) 
 }
 
 Result<void> run_fit(const FitArguments& arguments, Context& context) {
+  if (Result<void> spared = apart("--out", arguments.out, {arguments.trace.path, arguments.trace.fleet}); !spared)
+    return spared;
   const Result<std::unique_ptr<RequestSource>> source = open_trace(arguments.trace);
   if (!source) return source.error();
   FitOptions options;
@@ -162,7 +167,9 @@ void add_trace_generate(CLI::App& trace, Context& context) {
   generate_command->add_option("--tokens", make->tokens, "ServeGen token statistics of the same clients")
       ->type_name("STATS");
   generate_command->add_option("--model", make->model, "the model of ServeGen requests")->capture_default_str();
-  generate_command->add_option("--seed", make->seed, "which of the possible runs")->capture_default_str();
+  generate_command->add_option("--seed", make->seed, "which of the possible runs")
+      ->check(whole_number())
+      ->capture_default_str();
   generate_command->add_option("--days", make->days, "only these days, from 1: A-B")->type_name("A-B");
   generate_command->add_option("--scale", make->scale, "multiplies every rate")->capture_default_str();
   generate_command->add_option("--limit", make->limit, "at most so many requests; 0 is all")->capture_default_str();

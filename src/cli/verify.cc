@@ -19,7 +19,8 @@ struct Arguments {
   ReplayArguments replay;
   std::string report;  ///< or the directory of a spine
   LogArguments log;
-  std::string proof;  ///< instead of either
+  std::string proof;   ///< instead of either
+  bool salted = true;  ///< the report's names come out the same in every run
 };
 
 /// How it was made is part of the report; what it says it was made from is checked by making it again.
@@ -34,11 +35,33 @@ Result<void> read_how(const std::string& report, Arguments& arguments) {
     ReplayArguments& replay = arguments.replay;
     replay.seed = made.at("seed");
     replay.recorded = made.at("recorded");
+    replay.plant_slowdown = made.at("plant_slowdown");
     replay.bound = !claimed.at("bounds").is_null();
     replay.sensitivity = made.at("sensitivity");
     replay.baseline = claimed.at("headline").at("baseline");
     replay.settlement = made.at("settlement");
     replay.idle = made.at("idle");
+    const nlohmann::json& choices = made.at("choices");
+    replay.model = choices.at("model");
+    replay.model_pairs = choices.at("model_map").get<std::vector<std::pair<std::string, std::string>>>();
+    const auto time = [&](const char* key) {
+      return choices.at(key).is_null() ? std::string() : choices.at(key).get<std::string>();
+    };
+    replay.window = time("window_from") + "," + time("window_to");
+    FormatArguments& format = replay.format;
+    format.format = choices.at("format");
+    format.columns = choices.at("columns");
+    format.tz = choices.at("tz");
+    format.delimiter = choices.at("delimiter");
+    format.sort = choices.at("sort");
+    format.on_bad_row = choices.at("on_bad_row");
+    const std::string gaps = choices.at("gaps_digest");
+    if (gaps.empty() != replay.gaps.empty())
+      return Error(Errc::bad_input, arguments.report + (gaps.empty() ? " was made without --gaps; leave it out"
+                                                                     : " was made with --gaps; give the same file"));
+    arguments.salted = choices.at("salted");
+    if (arguments.salted && format.salt_file.empty() && !is_spine(replay.trace))
+      return Error(Errc::bad_input, arguments.report + " was made with --salt-file; give the same file");
     return {};
   } catch (const nlohmann::json::exception&) {
     return Error(Errc::bad_input, arguments.report + " is not a report; make one with ace analyze --json");
@@ -58,8 +81,8 @@ Result<void> run_verify(Arguments& arguments, Context& context) {
   if (!analysis) return std::move(analysis).error();
   p.predicted.add_fixed(analysis->statement.fixed);
   const std::optional<Comparison> comparison = p.comparison();
-  const std::string again =
-      to_json({&p.snapshot, &*analysis, p.trace_name, p.fleet_name, p.options, comparison ? &*comparison : nullptr});
+  const std::string again = to_json(
+      {&p.snapshot, &*analysis, p.trace_name, p.fleet_name, p.options, comparison ? &*comparison : nullptr, p.read});
   const std::vector<std::string> differences = compare_reports(*expected, again);
   if (differences.empty()) {
     *context.out << fmt::format("verified: {} requests replayed, every field of {} is equal\n",
@@ -68,6 +91,10 @@ Result<void> run_verify(Arguments& arguments, Context& context) {
   }
   std::string what = arguments.report + " does not follow from this trace and fleet:";
   for (const std::string& difference : differences) what += "\n  " + difference;
+  if (!arguments.salted)
+    what +=
+        "\n  (it was made without --salt-file: names that the fleet does not declare have another mask in each run, "
+        "so a report with such names can be verified only if it was made with one)";
   return Error(Errc::check_failed, what);
 }
 

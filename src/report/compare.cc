@@ -21,13 +21,13 @@ void walk(const Json& expected, const Json& got, const std::string& path, std::v
   if (expected.is_object() && got.is_object()) {
     for (const auto& [key, value] : expected.items()) {
       if (!got.contains(key))
-        differences.push_back(fmt::format("{}/{}: expected {}, got nothing", path, key, brief(value)));
+        differences.push_back(fmt::format("{}/{}: the report has {}, recomputed nothing", path, key, brief(value)));
       else
         walk(value, got[key], path + "/" + key, differences);
     }
     for (const auto& [key, value] : got.items())
       if (!expected.contains(key))
-        differences.push_back(fmt::format("{}/{}: expected nothing, got {}", path, key, brief(value)));
+        differences.push_back(fmt::format("{}/{}: the report has nothing, recomputed {}", path, key, brief(value)));
     return;
   }
   if (expected.is_array() && got.is_array() && expected.size() == got.size()) {
@@ -35,7 +35,8 @@ void walk(const Json& expected, const Json& got, const std::string& path, std::v
       walk(expected[i], got[i], fmt::format("{}/{}", path, i), differences);
     return;
   }
-  differences.push_back(fmt::format("{}: expected {}, got {}", path.empty() ? "/" : path, brief(expected), brief(got)));
+  differences.push_back(
+      fmt::format("{}: the report has {}, recomputed {}", path.empty() ? "/" : path, brief(expected), brief(got)));
 }
 
 }  // namespace

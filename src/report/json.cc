@@ -17,6 +17,29 @@ Json share(std::uint64_t part, std::uint64_t whole) {
 
 }  // namespace report
 
+namespace {
+
+/// All that a person chose, so that the report can be made again from itself, its trace and its fleet.
+report::Json choices(const ReportInput& input) {
+  const auto time = [](Instant t, Instant open) { return t == open ? report::Json() : report::Json(to_rfc3339(t)); };
+  report::Json names = report::Json::array();
+  for (const auto& [from, to] : input.options.naming.model_map) names.push_back({from, to});
+  return {{"model", input.options.naming.model},
+          {"model_map", names},
+          {"window_from", time(input.options.from, Instant::min())},
+          {"window_to", time(input.options.to, Instant::max())},
+          {"format", input.read.format},
+          {"columns", input.read.columns},
+          {"tz", input.read.tz},
+          {"delimiter", input.read.delimiter},
+          {"sort", input.read.sort},
+          {"on_bad_row", input.read.on_bad_row},
+          {"salted", input.read.salted},
+          {"gaps_digest", input.read.gaps_digest}};
+}
+
+}  // namespace
+
 std::string to_json(const ReportInput& input) {
   const Analysis& a = *input.analysis;
   const Statement& s = a.statement;
@@ -29,11 +52,13 @@ std::string to_json(const ReportInput& input) {
                  {"fleet", input.fleet_name},
                  {"fleet_digest", fmt::format("{:016x}", fleet.digest)},
                  {"seed", a.seed},
+                 {"plant_slowdown", input.options.plant_slowdown},
                  {"recorded", static_cast<bool>(input.options.record)},
                  {"islands", a.islands},
                  {"sensitivity", name_of(input.options.sensitivity)},
                  {"settlement", name_of(input.options.settlement)},
-                 {"idle", name_of(input.options.idle)}};
+                 {"idle", name_of(input.options.idle)},
+                 {"choices", choices(input)}};
   j["window"] = {{"from", to_rfc3339(s.from)},
                  {"to", to_rfc3339(s.to)},
                  {"seconds", static_cast<double>(nanos(s.to - s.from)) / 1e9},

@@ -7,7 +7,7 @@ Json Sections::headline() const {
   // Fixed cost stands on both sides of a baseline that uses the same fleet.
   const bool greenfield = decomposes(s.baseline);
   const Usd marginal = greenfield ? s.denominator : s.other.baseline;
-  const Usd baseline = greenfield ? marginal : marginal + s.fixed;
+  const Usd baseline = greenfield ? marginal : marginal + s.fixed - s.fixed_apart;
   const Usd counted = greenfield ? s.counted.sum() : s.other.counted;
   Json j;
   j["baseline"] = name_of(s.baseline);
@@ -33,10 +33,10 @@ Json Sections::baselines() const {
                        bool fixed_on_both) {
     all.push_back({{"baseline", name},
                    {"meaning", meaning},
-                   {"baseline_usd", usd(fixed_on_both ? baseline + s.fixed : baseline)},
+                   {"baseline_usd", usd(baseline)},
                    {"claimed_saving_usd", usd(claimed)},
                    {"counted_saving_usd", usd(counted)},
-                   {"counted_saving_share", share(counted, fixed_on_both ? baseline + s.fixed : baseline)},
+                   {"counted_saving_share", share(counted, baseline)},
                    {"fixed_cost_on_both_sides", fixed_on_both}});
   };
   one("all-payg",
@@ -48,10 +48,12 @@ Json Sections::baselines() const {
     one(in_turn ? "round-robin" : "status-quo",
         in_turn ? "the same fleet, every feasible destination in turn, the same fixed cost; what ACE changes"
         : s.observed_requests > 0 ? "what the log says a request cost, where it does, else the declared order; the "
-                                    "same fixed cost; what ACE changes"
+                                    "same fixed cost, but for rented units, which the log did without; what ACE changes"
                                   : "the same fleet in declared order up to each cap, overflow to the default API, the "
                                     "same fixed cost; what ACE changes",
-        s.other.baseline, s.other.claimed, s.other.counted, true);
+        s.other.baseline + s.fixed - s.fixed_apart, s.other.claimed - s.fixed_apart, s.other.counted - s.fixed_apart,
+        true);
+    all.back()["fixed_on_our_side_only_usd"] = usd(s.fixed_apart);
     all.back()["served_share"] = share(a.status_quo_served, s.requests);
     all.back()["slo_share"] = share(a.status_quo_slo_met, a.status_quo_served);
     if (s.observed_requests > 0 && !in_turn) {

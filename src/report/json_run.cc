@@ -16,14 +16,19 @@ Json Sections::coverage() const {
                           {"share_of_baseline", share(s.excluded_c0[r], s.denominator + s.excluded_c0[r])}});
   Json unreplayed = Json::array();
   for (const Unreplayed& u : a.unreplayed)
-    unreplayed.push_back({{"reason", u.reason}, {"requests", u.requests}, {"tokens", u.tokens}});
+    unreplayed.push_back(
+        {{"reason", u.reason}, {"requests", u.requests}, {"tokens", u.tokens}, {"logged_cost_usd", usd(u.logged)}});
   Json skipped = Json::array();
   for (const SkippedRows& r : a.skipped)
     skipped.push_back({{"reason", r.reason}, {"rows", r.count}, {"first_lines", r.lines}});
+  // What was asked for and not replayed is missed, whatever the reason.
+  std::uint64_t considered = s.requests;
+  for (const Unreplayed& u : a.unreplayed) considered += u.outside_window ? 0 : u.requests;
   return {{"rows", a.rows},
+          {"requests_considered", considered},
           {"requests", s.requests},
           {"priced_requests", s.priced_requests},
-          {"priced_share", share(s.priced_requests, s.requests)},
+          {"priced_share", share(s.priced_requests, considered)},
           {"excluded", excluded},
           {"not_replayed", unreplayed},
           {"rows_skipped", skipped}};
@@ -47,6 +52,7 @@ Json Sections::service() const {
           {"not_served", refused},
           {"spilled", s.spilled},
           {"retried", s.retried},
+          {"reserve_short_requests", s.reserve_short},
           {"evictions", a.evictions},
           {"unit_changes", a.unit_changes},
           {"input_tokens", s.input},
@@ -136,11 +142,16 @@ Json Sections::sensitivity() const {
   for (const SensitivityRow& r : a.sensitivity)
     rows.push_back({{"what", r.what},
                     {"baseline_usd", usd(r.baseline)},
-                    {"counted_saving_usd", usd(r.counted)},
+                    {"counted_saving_usd", usd(r.counted - r.fixed)},
+                    {"counted_marginal_saving_usd", usd(r.counted)},
+                    {"disallowed_usd", usd(r.disallowed)},
+                    {"failed_cells", r.failed_cells},
                     {"fixed_usd", usd(r.fixed)},
                     {"saving_share", r.saving_share},
                     {"change", r.change}});
-  return {{"sample_share", a.sensitivity_sample}, {"rows", rows}};
+  return {{"sample_share", a.sensitivity_sample},
+          {"baseline", name_of(decomposes(s.baseline) ? s.baseline : BaselineKind::all_payg)},
+          {"rows", rows}};
 }
 
 Json Sections::bounds() const {

@@ -15,6 +15,14 @@ struct Comparison {
   const Experiences* predicted = nullptr;
 };
 
+/// How the log was read, as the shell was told; with the options and the two files all that a report follows from.
+struct HowRead {
+  std::string format, columns, tz, delimiter = ",", on_bad_row = "fail";
+  bool sort = false;
+  bool salted = false;      ///< undeclared names have the same mask in every run
+  std::string gaps_digest;  ///< of the file of gaps; empty = none
+};
+
 /// What a report is made of; values are borrowed for the length of the call.
 struct ReportInput {
   const Snapshot* fleet = nullptr;
@@ -22,6 +30,7 @@ struct ReportInput {
   std::string trace_name, fleet_name;      ///< as the person gave them, without folders
   AnalyzeOptions options;                  ///< how it was made
   const Comparison* comparison = nullptr;  ///< null if the requests come from no spine
+  HowRead read;
 };
 
 /// The whole report as one JSON object: keys carry units, money is decimal strings, times are RFC 3339. docs/REPORT.md
@@ -35,7 +44,7 @@ std::string to_terminal(std::string_view json);
 /// One self-contained HTML file: the page of ui/dist with the JSON as its one data block, `<` escaped.
 std::string to_html(std::string_view json);
 
-/// Compares two reports field by field; returns the first differences as "path: expected ..., got ...".
+/// Compares two reports field by field; returns the first differences as "path: the report has ..., recomputed ...".
 std::vector<std::string> compare_reports(std::string_view expected_json, std::string_view got_json);
 
 }  // namespace ace

@@ -81,12 +81,13 @@ class Page {
     const Json& c = j_["coverage"];
     title("COVERAGE");
     line("  priced requests    {:>18}  {:>7} of {}", count(c["priced_requests"]), percent(c["priced_share"], 2),
-         count(c["requests"]));
+         count(c["requests_considered"]));
     for (const Json& e : c["excluded"])
       line("  excluded           {:>18}  {:>7} of the baseline: {}, {} requests", dollars(e["cost_usd"]),
            percent(e["share_of_baseline"], 2), e["reason"].get<std::string>(), count(e["requests"]));
     for (const Json& e : c["not_replayed"])
-      line("  not replayed       {:>18}  requests: {}", count(e["requests"]), e["reason"].get<std::string>());
+      line("  not replayed       {:>18}  requests: {}{}", count(e["requests"]), e["reason"].get<std::string>(),
+           e["logged_cost_usd"] == "0.00" ? "" : fmt::format("; the log says {}", dollars(e["logged_cost_usd"])));
     for (const Json& e : c["rows_skipped"])
       line("  rows skipped       {:>18}  {} (first at line {})", count(e["rows"]), e["reason"].get<std::string>(),
            e["first_lines"].empty() ? 0 : e["first_lines"][0].get<std::int64_t>());
@@ -152,6 +153,9 @@ class Page {
     for (const Json& n : s["not_served"])
       line("  refused  {:>9} requests: {}", count(n["requests"]), n["verdict"].get<std::string>());
     line("  spilled  {:>9}, retried {}, evictions {}", count(s["spilled"]), count(s["retried"]), count(s["evictions"]));
+    if (s["reserve_short_requests"] != 0)
+      line("  reserve  {:>9} requests came while no headroom was left for the loss of the largest destination",
+           count(s["reserve_short_requests"]));
     const Json& g = j_["goodput"];
     if (!g["tokens_per_fully_loaded_usd"].is_null())
       line("  goodput  {:>9.0f} output tokens inside SLO per fully loaded dollar{}",
@@ -227,9 +231,13 @@ class Page {
   void sensitivity() {
     const Json& s = j_["sensitivity"];
     if (s["rows"].empty()) return;
-    title(fmt::format("SENSITIVITY ({} of the requests, capacity scaled alike)", percent(s["sample_share"], 0)));
+    title(
+        fmt::format("SENSITIVITY (counted saving as a share of the {} baseline; {} of the requests, capacity scaled "
+                    "alike)",
+                    s["baseline"].get<std::string>(), percent(s["sample_share"], 0)));
     for (const Json& r : s["rows"])
-      line("  {:<44}{:>9}{:>9} points", r["what"].get<std::string>(), percent(r["saving_share"]), points(r["change"]));
+      line("  {:<44}{:>9}{:>9} points{:>16} disallowed, {} cells failed", r["what"].get<std::string>(),
+           percent(r["saving_share"]), points(r["change"]), dollars(r["disallowed_usd"]), count(r["failed_cells"]));
   }
 
   void chargeback() {

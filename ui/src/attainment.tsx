@@ -111,8 +111,8 @@ export function Service({ report }: { report: Report }) {
         ))}
         {([
           ["spilled", service.spilled], ["retried", service.retried], ["evictions", service.evictions], ["unit changes", service.unit_changes],
-          ["cache answers", service.cache_hits], ["client aborts", service.client_aborts], ["input tokens", service.input_tokens],
-          ["of them cached", service.cached_tokens], ["output tokens", service.output_tokens],
+          ["cache answers", service.cache_hits], ["client aborts", service.client_aborts], ["input tokens, not cached", service.input_tokens],
+          ["input tokens, cached", service.cached_tokens], ["output tokens", service.output_tokens],
           ["goodput tokens", service.goodput_tokens], ["peak tokens per minute that all-payg assumes", service.peak_tokens_per_minute],
         ] as const).map(([name, value]) => (
           <div key={name}>

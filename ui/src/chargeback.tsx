@@ -11,7 +11,7 @@ const KEYS: Key[] = ["tenant", "team", "model", "destination"];
 const COUNTS = ["requests", "input_tokens", "cached_tokens", "output_tokens"] as const;
 const AMOUNTS = ["total_usd", "charged_usd", "fixed_usd", "idle_usd", "baseline_usd"] as const;
 const NAMES: Record<string, string> = {
-  requests: "Requests", input_tokens: "Input tokens", cached_tokens: "Cached", output_tokens: "Output tokens",
+  requests: "Requests", input_tokens: "Input, not cached", cached_tokens: "Input, cached", output_tokens: "Output tokens",
   baseline_usd: "Baseline", charged_usd: "Charged", fixed_usd: "Fixed", idle_usd: "Idle", total_usd: "Total",
 };
 

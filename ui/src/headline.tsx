@@ -13,7 +13,7 @@ export function Coverage({ report }: { report: Report }) {
         <p class="covered">
           <b class="figure">{percent(coverage.priced_share, 2)}</b>
           <span>
-            of requests are priced: {count(coverage.priced_requests)} of {count(coverage.requests)}, from {count(coverage.rows)} rows over{" "}
+            of requests are priced: {count(coverage.priced_requests)} of {count(coverage.requests_considered)} considered, {count(coverage.requests)} replayed, from {count(coverage.rows)} rows over{" "}
             {duration(window.seconds)}.
           </span>
         </p>
@@ -29,7 +29,7 @@ export function Coverage({ report }: { report: Report }) {
           words={[1]}
           rows={[
             ...coverage.excluded.map((e) => ["excluded requests", reason(e.reason), count(e.requests), "", <Money usd={e.cost_usd} />, percent(e.share_of_baseline, 2)]),
-            ...coverage.not_replayed.map((e) => ["requests not replayed", e.reason, count(e.requests), count(e.tokens), "", ""]),
+            ...coverage.not_replayed.map((e) => ["requests not replayed", e.reason, count(e.requests), count(e.tokens), e.logged_cost_usd === "0.00" ? "" : <Money usd={e.logged_cost_usd} />, ""]),
             ...coverage.rows_skipped.map((e) => [
               "rows skipped",
               e.first_lines.length ? `${e.reason} (lines ${e.first_lines.slice(0, 5).map(String).join(", ")}${e.rows > 5 ? ", \u2026" : ""})` : e.reason,

@@ -20,7 +20,7 @@ function pairs(rows: SensitivityRow[]): { name: string; ends: SensitivityRow[]; 
 }
 
 export function Sensitivity({ report }: { report: Report }) {
-  const { rows, sample_share } = report.sensitivity;
+  const { rows, sample_share, baseline } = report.sensitivity;
   if (!rows.length) return null;
   const widest = Math.max(1e-9, ...rows.map((row) => Math.abs(row.change ?? 0)));
   const box = (change: number) => {
@@ -33,8 +33,8 @@ export function Sensitivity({ report }: { report: Report }) {
       title="Sensitivity"
       lead={
         sample_share < 1
-          ? `What moves the result, in points of the ${report.headline.baseline} saving share; run on a seeded sample of ${percent(sample_share, 0)} of the requests with capacity scaled alike.`
-          : `What moves the result, in points of the ${report.headline.baseline} saving share.`
+          ? `What moves the result, in points of the saving share against ${baseline}; run on a seeded sample of ${percent(sample_share, 0)} of the requests with capacity scaled alike.`
+          : `What moves the result, in points of the saving share against ${baseline}.`
       }
     >
       <Figure
@@ -43,8 +43,8 @@ export function Sensitivity({ report }: { report: Report }) {
         table={() => (
           <PlainTable
             caption="Sensitivity"
-            head={["Changed", "Baseline", "Counted saving", "Fixed", "Saving share", "Change"]}
-            rows={rows.map((r) => [r.what, <Money usd={r.baseline_usd} />, <Money usd={r.counted_saving_usd} />, <Money usd={r.fixed_usd} />, percent(r.saving_share), points(r.change)])}
+            head={["Changed", "Baseline", "Counted saving", "Of it fixed", "Disallowed", "Failed cells", "Saving share", "Change"]}
+            rows={rows.map((r) => [r.what, <Money usd={r.baseline_usd} />, <Money usd={r.counted_saving_usd} />, <Money usd={r.fixed_usd} />, <Money usd={r.disallowed_usd} />, count(r.failed_cells), percent(r.saving_share), points(r.change)])}
           />
         )}
       >

@@ -128,6 +128,9 @@ export interface SensitivityRow {
   what: string;
   baseline_usd: Usd;
   counted_saving_usd: Usd;
+  counted_marginal_saving_usd: Usd;
+  disallowed_usd: Usd;
+  failed_cells: number;
   fixed_usd: Usd;
   saving_share: Share;
   change: number | null;
@@ -154,11 +157,12 @@ export interface Report {
   window: { from: string; to: string; seconds: number; shorter_than_7_days: boolean };
   coverage: {
     rows: number;
+    requests_considered: number;
     requests: number;
     priced_requests: number;
     priced_share: Share;
     excluded: { reason: string; requests: number; cost_usd: Usd; share_of_baseline: Share }[];
-    not_replayed: { reason: string; requests: number; tokens: number }[];
+    not_replayed: { reason: string; requests: number; tokens: number; logged_cost_usd: Usd }[];
     rows_skipped: { reason: string; rows: number; first_lines: number[] }[];
   };
   headline: {
@@ -224,7 +228,7 @@ export interface Report {
     plan_bound_usd: Usd;
     plan_share_of_possible: Share;
   } | null;
-  sensitivity: { sample_share: number; rows: SensitivityRow[] };
+  sensitivity: { sample_share: number; baseline: string; rows: SensitivityRow[] };
   knees: { destination: string; model: string; slo: string; prior_share_of_cap: number; fitted_share_of_cap: number }[];
   chargeback: ChargebackRow[];
   settlement: {
