@@ -226,6 +226,9 @@ CASES = [
     trace("C04", "a quote that never closes", HEADER + GOOD + '"2026,1,2\n3,4\n', "line 3", "quote"),
     trace("C04", "a quote inside a bare field", HEADER + '20"26,1,2\n', "line 2", "quote"),
     trace("C06", "a column is missing", "at,prompt\n2026-01-05T00:00:00Z,1\n", "output", arguments=("--format", "csv")),
+    trace("C06", "a column is missing and nobody named the format", "at,prompt,model\n2026-01-05T00:00:00Z,1,m\n", "line 1", "no column output"),
+    trace("C06", "a column of a known format is missing", "TIMESTAMP,ContextTokens\n2023-11-16 18:17:03.9799600,4808\n", "line 1", "generatedtokens", "Azure"),
+    trace("C02", "all line ends are lone CRs", (HEADER + GOOD).replace("\n", "\r"), "line 1", "carriage return"),
     accepted("C06", "other order, other columns, blanks and case", '" Output ",noise, AT ,PROMPT\n5,x,2026-01-05T00:00:00Z,10\n', requests=1, arguments=("--format", "csv")),
     trace("C07", "a column twice", "at,at,prompt,output\n1,1,1,1\n", "at appears twice"),
     trace("C07", "no header", "1,2,3\n4,5,6\n", "row of data", arguments=("--format", "csv")),
@@ -258,6 +261,7 @@ CASES = [
     accepted("C13", "a time without a zone, and the zone", HEADER + "2026-01-05 00:00:00,1,1\n", requests=1, arguments=("--tz", "Europe/Berlin")),
     *[trace("C14", f"a time of {text or 'nothing'}", HEADER + f"{text},1,1\n", "line 2", "at") for text in
       ("2025-02-30T00:00:00Z", "2025-02-03T24:00:01Z", "9999-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "")],
+    trace("C14", "a 61st second of any other minute", HEADER + "2016-06-15T12:30:60Z,1,1\n", "line 2", "no such time"),
     accepted("C14", "a leap second", HEADER + "2016-12-31T23:59:60Z,1,1\n", requests=1),
     accepted("C16", "rows without an id are never duplicates", HEADER + GOOD + GOOD, requests=2),
     accepted("C16", "a duplicate with an id", "id,at,prompt,output\n" + ("a," + GOOD) * 2, requests=1),

@@ -132,14 +132,6 @@ class Worlds(Case):
         return API.replace("PRICES", PLAIN).replace("{m: {", "{llama-3.3-70b: {").replace("models: [m]", "models: [llama-3.3-70b]") + \
             self.POOL.replace("TIER", tier).replace("COST", cost)
 
-    def test_units_that_the_log_did_without_are_on_our_side_alone(self):
-        log = "at,model,prompt,output,cost_usd\n" + "".join(ROW.format(i).replace(",m,", ",llama-3.3-70b,").rstrip() + ",0.0012\n" for i in range(10))
-        report = self.report(log, self.fleet("on_demand", 'rental: {price: "16 USD/h/unit"}'), "--baseline", "status-quo")
-        head, quo = report["headline"], self.baseline(report, "status-quo")
-        self.assertEqual((head["baseline_usd"], head["fixed_usd"], quo["fixed_on_our_side_only_usd"]), ("0.012", "32.00", "32.00"))
-        self.assertEqual(head["counted_saving_usd"], quo["counted_saving_usd"])
-        self.assertLessEqual(float(head["counted_saving_usd"]), 0.012 - 32)
-
     def test_a_rented_pool_pays_the_price_of_its_own_market(self):
         HERE.write("h.csv", self.HISTORY)
         trace = TRACE.replace(",m,", ",llama-3.3-70b,")
@@ -163,6 +155,31 @@ class Worlds(Case):
         self.assertEqual(curve.code, 2)
         self.assertIn("--at", curve.err)
         self.assertEqual(HERE.run("fleet", "curve", "f.yaml", "--model", "llama-3.3-70b", "--at", "2026-01-04T01:30:00Z").code, 0)
+
+    def test_capacity_that_the_log_never_had_is_on_our_side_alone(self):
+        rows = "".join(f"2026-01-05T00:0{i}:00Z,llama-3.3-70b,1000,100,0.0012\n" for i in range(10))
+        rented = 'rental: {price: "2 USD/h/gpu"}'  # two units of 8 GPUs for one started hour: 32 USD
+        for held, baseline, both in ((), "0.012", "0.00"), (("--held", "s"), "32.012", "32.00"):
+            report = self.report("at,model,prompt,output,cost_usd\n" + rows, self.fleet("on_demand", rented), "--baseline", "status-quo", *held)
+            self.assertEqual(report["source"]["choices"]["held"], ["s"] if held else [])
+            head, quo = report["headline"], self.baseline(report, "status-quo")
+            self.assertEqual((head["baseline_usd"], quo["fixed_on_both_sides_usd"], head["fixed_usd"]), (baseline, both, "32.00"))
+            saved = float(baseline) - float(head["actual_fully_loaded_usd"])
+            self.assertAlmostEqual(float(head["counted_saving_usd"]), saved, places=9)
+            self.assertEqual(saved < -31, not held)
+        for name in ("d", "nobody"):
+            self.assertIn(name, self.report(TRACE, API.replace("PRICES", PLAIN), "--held", name, code=2))
+
+    def test_the_world_of_a_headline_is_not_what_is_believed_unless_somebody_asks(self):
+        trace = TRACE.replace(",m,", ",llama-3.3-70b,")
+        owned = self.fleet("owned", 'amortization: "1 USD/h/gpu"')
+        report = self.report(trace, owned)
+        self.assertIsNone(report["source"]["plant_slowdown"])
+        self.assertTrue(any("take 1.17 times as long" in said for said in report["assumptions"]))
+        measured = owned.replace("units: 2,", "units: 2, measured: {prefill_tokens_per_s: 6000, step_base: 20ms, kv_tokens_max: 900000},")
+        self.assertTrue(any("keep it exactly" in said for said in self.report(trace, measured)["assumptions"]))
+        believed = self.report(trace, owned, "--plant-slowdown", "1")
+        self.assertTrue(any("just what the dispatcher believes" in said for said in believed["assumptions"]))
 
     def test_another_plant_is_said_and_a_faster_one_refused(self):
         report = self.report(TRACE, API.replace("PRICES", PLAIN), "--plant-slowdown", "1.5")

@@ -212,6 +212,27 @@ def readd(rows, report):
     check.equal("headline: claimed - disallowed = counted", claimed_head - nano(head["disallowed_usd"]), counted_head)
     if all(c.answered and c.excluded == "none" for c in claims):
         check.equal("headline: baseline - actual = claimed", nano(head["baseline_usd"]) - actual - fixed, claimed_head)
+    # ---- The other baseline, request by request: one signed amount, held against the same gates.
+    other = next((b for b in report["baselines"] if b["baseline"] in ("status-quo", "round-robin")), None)
+    if other:
+        both = sum(nano(line["used_usd"]) + nano(line["idle_usd"]) for line in report["fixed_cost"] if line["on_both_sides"])
+        paid = savings = kept = 0
+        for row, claim in zip(rows, claims):
+            amount = nano(row["other_baseline_usd"])
+            saving = amount - claim.c4
+            savings += saving
+            paid += amount if claim.answered and claim.excluded == "none" else 0
+            if saving <= 0:
+                kept += saving
+            elif claim.reason == "none" and gates[(hour_of(row), row["tenant"], row["model"])] == "none":
+                kept += saving - min(saving, claim.withheld_lever)
+        name = other["baseline"]
+        check.equal(f"{name}: fixed cost on both sides", nano(other["fixed_on_both_sides_usd"]), both)
+        check.equal(f"{name}: baseline", nano(other["baseline_usd"]), paid + both)
+        check.equal(f"{name}: claimed", nano(other["claimed_saving_usd"]), savings - (fixed - both))
+        check.equal(f"{name}: counted", nano(other["counted_saving_usd"]), kept - (fixed - both))
+        if head["baseline"] == name:
+            check.equal("disallowed_usd", nano(head["disallowed_usd"]), savings - kept)
     line = next(b for b in report["baselines"] if b["baseline"] == head["baseline"])
     for name in ("baseline_usd", "claimed_saving_usd", "counted_saving_usd", "counted_saving_share"):
         check.equal(f"headline and its line among the baselines: {name}", head[name], line[name])

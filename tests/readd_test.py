@@ -50,7 +50,7 @@ def generated(here):
     rows, report = first
     late = next(i for i, row in enumerate(rows) if row["reason"] == "slo_request")
     for column, value in (("c0_usd", "0.000000001"), ("c4_usd", "0.000000001"), ("counted_usd", "1.00"),
-                          ("slo_met", "true"), ("gate", "cell_quality"), ("tenant", "nobody")):
+                          ("other_baseline_usd", "0.000000001"), ("slo_met", "true"), ("gate", "cell_quality"), ("tenant", "nobody")):
         changed = [dict(row) for row in rows]
         changed[late][column] = value
         expect(readd.readd(changed, report)[0], f"readd.py did not notice {column} of one row")
@@ -63,7 +63,7 @@ def generated(here):
         at[path[-1]] = at[path[-1]][:-1] + str((int(at[path[-1]][-1]) + 1) % 10)
         expect(readd.readd(rows, changed)[0], f"readd.py did not notice {path}")
     expect(readd.readd(rows[1:], report)[0], "readd.py did not notice a missing row")
-    print("ok  12 changed figures and a missing row are noticed")
+    print("ok  13 changed figures and a missing row are noticed")
 
 
 def main():

@@ -92,6 +92,9 @@ export async function headline(page, report) {
   isPercent(await text(page, "#saving .first .against b"), h.counted_saving_share, "counted saving share");
   expect((await text(page, "#saving .first .against")).includes(h.baseline), "a percentage without its baseline's name");
   expect((await text(page, "#saving .grade")).includes(h.grade), "no grade");
+  const servers = await page.locator("#saving .first .meaning").allInnerTexts();
+  same(servers.length, h.other_servers.length, "how fast servers are stands beside the headline");
+  h.other_servers.forEach((row, i) => expect(servers[i].includes(row.what), `not beside the headline: ${row.what}`));
   const exact = await page.locator("#saving .first .big data").getAttribute("value");
   same(exact, h.counted_saving_usd, "exact value of the headline");
   const other = report.baselines.find((b) => b.baseline !== h.baseline && b.baseline === "status-quo") ?? report.baselines.find((b) => b.baseline === "all-payg" && b.baseline !== h.baseline);

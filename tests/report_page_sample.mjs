@@ -130,7 +130,7 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
   const day = (d) => new Date(start + d * 86_400_000).toISOString().replace(".000Z", "Z");
   const one = (name, meaning, base, claim, count, both) => ({
     baseline: name, meaning, baseline_usd: usd(base), claimed_saving_usd: usd(claim), counted_saving_usd: usd(count),
-    counted_saving_share: ratio(count, both ? base + fixed : base), fixed_cost_on_both_sides: both,
+    counted_saving_share: ratio(count, both ? base + fixed : base), fixed_on_both_sides_usd: usd(both ? fixed : 0n),
     ...(both ? { served_share: 0.9998, slo_share: 0.9871 } : {}),
   });
   const sensitivity = [["baseline = cheapest compliant PAYG", -0.0712], ["prices +20%", 0.0521], ["prices -20%", -0.0781], ["demand +20%", 0.0183], ["demand -20%", -0.0307],
@@ -164,6 +164,7 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
       counted_saving_share: ratio(countedSaving, denominator), counted_marginal_saving_usd: usd(sum(counted)),
       counted_marginal_saving_share: ratio(sum(counted), denominator), disallowed_usd: usd(sum(disallowed)), assumed_routing_usd: usd(money(92.13)),
       assumed_baseline_usd: usd(money(402.5)),
+      other_servers: [{ what: "servers 30% slower than their figures say", saving_share: 0.0123, change: -0.1 }],
     },
     baselines: [
       one("all-payg", "every request at its model's default pay-as-you-go price, no fixed cost; includes what the customer's own purchases save", denominator, sum(claimed) - fixed, countedSaving, false),
@@ -221,7 +222,8 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
     sensitivity: {
       sample_share: 0.05, baseline: "all-payg",
       rows: sensitivity.map(([what, change]) => ({
-        what, baseline_usd: usd(denominator / 20n), counted_saving_usd: usd((countedSaving / 20n) * BigInt(Math.round(1000 + 1000 * change)) / 1000n),
+        what, baseline: "all-payg", claimed_share: Number(countedSaving) / Number(denominator) + change + 0.01, claimed_saving_usd: usd(countedSaving / 19n),
+        baseline_usd: usd(denominator / 20n), counted_saving_usd: usd((countedSaving / 20n) * BigInt(Math.round(1000 + 1000 * change)) / 1000n),
         counted_marginal_saving_usd: usd((countedSaving + fixed) / 20n), disallowed_usd: usd(0n), failed_cells: 0,
         fixed_usd: usd(fixed / 20n), saving_share: Number(countedSaving) / Number(denominator) + change, change,
       })),

@@ -35,8 +35,8 @@ class RequestsFile {
     append_csv_header(buffer_);
     flush(true);
   }
-  void row(const Settled& settled, Reason gate, const RowNames& names) {
-    append_csv(buffer_, row_of(*fleet_, settled, gate), names);
+  void row(const Settled& settled, Reason gate, Usd other, const RowNames& names) {
+    append_csv(buffer_, row_of(*fleet_, settled, gate, other), names);
     flush(false);
   }
   void flush(bool now) {
@@ -59,10 +59,12 @@ Result<void> write_requests(const std::string& path, const Prepared& prepared, c
   AnalyzeOptions options = prepared.options;
   options.bound = false;
   options.sensitivity = SensitivityMode::off;
-  options.each = [&](const Settled& settled) {
+  options.each = {};
+  options.beside = [&](const Settled& settled, Usd other) {
     // The rows add up to the report, so they start from the baseline that it decomposes.
     const Settled s = options.baseline == BaselineKind::all_payg_uncached ? against_uncached(settled) : settled;
-    file.row(s, analysis.statement.gate_of(hour_of(s.admitted.at), s.admitted.tenant, s.admitted.requested), names);
+    file.row(s, analysis.statement.gate_of(hour_of(s.admitted.at), s.admitted.tenant, s.admitted.requested), other,
+             names);
   };
   if (Result<void> again = prepared.source->rewind(); !again)
     return std::move(again).error().with("reading the trace again for --requests");

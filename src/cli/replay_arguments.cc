@@ -111,9 +111,16 @@ void add_reading_arguments(CLI::App& command, ReplayArguments& a) {
   add_format_arguments(command, a.format);
   command.add_flag("--no-spool", a.no_spool, "do not keep a temporary column file; every pass reads the trace again");
   command
-      .add_option("--plant-slowdown", a.plant_slowdown,
-                  "servers of the simulated world take this factor longer than the fleet file says, from 1 up")
-      ->capture_default_str();
+      .add_option(
+          "--held", a.held,
+          "destinations, with commas, that were paid for already when a log that states costs was written: their fixed "
+          "cost stands on the status quo's side too (docs/LEDGER.md)")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  command.add_option(
+      "--plant-slowdown", a.plant_slowdown,
+      "servers of the simulated world take this factor longer than the fleet file says, from 1 (just what the "
+      "dispatcher believes) up; without it 1, and 1.17 where nobody measured (docs/PLANT.md)");
 }
 
 void add_replay_arguments(CLI::App& command, ReplayArguments& a) {
@@ -174,6 +181,19 @@ Result<LoadedFleet> fleet_for(const ReplayArguments& a, Snapshots* snapshots, Co
   loaded.fleet.number = 1;
   loaded.name = snapshots->changed(number)->files.front().name;
   return loaded;
+}
+
+/// @return bad_input for a name that is none, or is of an API: nobody holds that
+Result<void> find_held(const std::vector<std::string>& names, const Fleet& fleet, std::vector<bool>& held) {
+  for (const std::string& name : names) {
+    const std::optional<DestinationId> id = fleet.destination(name);
+    if (!id) return Error(Errc::bad_input, "--held: the fleet has no destination \"" + name + "\"");
+    if (fleet.destinations[id->value].tier == Tier::payg)
+      return Error(Errc::bad_input, "--held: " + name + " is paid by use, so nobody held it; leave it out");
+    held.resize(fleet.destinations.size());
+    held[id->value] = true;
+  }
+  return {};
 }
 
 /// Requests of a spine, what became of them, and what becomes of them now.
@@ -248,11 +268,12 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& given, Context&
   p.options.bound = a.bound;
   p.options.seed = a.seed;
   p.options.threads = a.threads != 0 ? a.threads : std::max(1U, std::thread::hardware_concurrency());
-  if (!(a.plant_slowdown >= 1.0 && a.plant_slowdown <= 1000.0))  // not a number is neither
+  if (a.plant_slowdown && !(*a.plant_slowdown >= 1.0 && *a.plant_slowdown <= 1000.0))  // not a number is neither
     return Error(Errc::bad_input, fmt::format("--plant-slowdown: expected a number from 1 (as the fleet file says) to "
                                               "1000, got {}",
-                                              a.plant_slowdown));
+                                              *a.plant_slowdown));
   p.options.plant_slowdown = a.plant_slowdown;
+  if (Result<void> found = find_held(a.held, p.fleet, p.options.held); !found) return std::move(found).error();
   if (a.recorded) p.options.record = [](const event::Record&) { return Result<void>(); };
   Result<Naming> naming = naming_from(a, p.fleet);
   if (!naming) return std::move(naming).error();

@@ -31,8 +31,9 @@ struct ReplayArguments : NamingArguments {
   bool bound = false, no_spool = false;
   bool recorded = false;    ///< decide as a run that is recorded does
   bool read_again = false;  ///< the command goes through the trace once more itself
-  double plant_slowdown = 1.0;
-  unsigned threads = 0;  ///< 0 = all
+  std::optional<double> plant_slowdown;
+  std::vector<std::string> held;  ///< names of destinations
+  unsigned threads = 0;           ///< 0 = all
   std::uint64_t seed = 1;
 };
 /// What is read and how: fleet, prices, names, formats.

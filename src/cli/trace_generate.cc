@@ -60,7 +60,7 @@ Result<std::unique_ptr<RequestSource>> make_source(const GenerateArguments& argu
   const Result<std::string> tokens = read_file(arguments.tokens);
   if (!tokens) return tokens.error();
   Result<Servegen> tables = parse_servegen(*rates, *tokens);
-  if (!tables) return std::move(tables).error();
+  if (!tables) return std::move(tables).error().with(arguments.rates + ", " + arguments.tokens);
   const auto shared = std::make_shared<const Servegen>(std::move(*tables));
   if (const ServegenPooled pooled = pooled_of(*shared); pooled.clients > 0)
     *context.err << fmt::format(

@@ -35,7 +35,7 @@ Result<void> read_how(const std::string& report, Arguments& arguments) {
     ReplayArguments& replay = arguments.replay;
     replay.seed = made.at("seed");
     replay.recorded = made.at("recorded");
-    replay.plant_slowdown = made.at("plant_slowdown");
+    if (!made.at("plant_slowdown").is_null()) replay.plant_slowdown = made.at("plant_slowdown").get<double>();
     replay.bound = !claimed.at("bounds").is_null();
     replay.sensitivity = made.at("sensitivity");
     replay.baseline = claimed.at("headline").at("baseline");
@@ -44,6 +44,7 @@ Result<void> read_how(const std::string& report, Arguments& arguments) {
     const nlohmann::json& choices = made.at("choices");
     replay.model = choices.at("model");
     replay.model_pairs = choices.at("model_map").get<std::vector<std::pair<std::string, std::string>>>();
+    replay.held = choices.at("held");
     const auto time = [&](const char* key) {
       return choices.at(key).is_null() ? std::string() : choices.at(key).get<std::string>();
     };

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <tuple>
 
 #include "core/testing.h"
 #include "dispatch/dispatch.h"
@@ -444,22 +446,108 @@ TEST(Decide, does_not_depend_on_the_order_destinations_were_declared_in) {
   });
 }
 
+/// The same world for a fleet that has one destination more, which comes last and is idle.
+Live with_one_more(const Live& live, const Snapshot& more) {
+  Live other(more);
+  const auto keep = [](auto& column, const auto& from) { std::copy(from.begin(), from.end(), column.begin()); };
+  const auto keep_all = [&](auto& columns, const auto& from) {
+    for (std::size_t i = 0; i < std::size(from); ++i) keep(columns[i], from[i]);
+  };
+  keep_all(other.use, live.use);
+  keep_all(other.wait_scale, live.wait_scale);
+  keep_all(other.knee_by_class, live.knee_by_class);
+  keep_all(other.ready, live.ready);
+  keep(other.sustained, live.sustained);
+  keep(other.wait, live.wait);
+  keep(other.wait_per_token, live.wait_per_token);
+  keep(other.knee, live.knee);
+  keep(other.shadow_price, live.shadow_price);
+  keep(other.scarce, live.scarce);
+  keep(other.fail_probability, live.fail_probability);
+  keep(other.derate, live.derate);
+  keep(other.warmth, live.warmth);
+  keep(other.throttled_until, live.throttled_until);
+  keep(other.tripped_until, live.tripped_until);
+  keep(other.cached, live.cached);
+  return other;
+}
+
+// In a world that is anything between idle and overloaded; the destination added is any whose price is not above that
+// of the one chosen, so it cannot raise what a request is worth either.
 TEST(Decide, never_costs_more_with_capacity_added_at_or_below_the_price) {
-  for_each_seed(1000, [](Rng& rng) {
+  int relieved = 0;
+  for_each_seed(1000, [&](Rng& rng) {
     const auto fleet = gen::fleet(rng);
     const Request request = gen::request(rng, *fleet);
     const Snapshot snapshot(*fleet);
+    Live live = gen::live(rng, snapshot, kNow);
+    std::fill(live.cached.begin(), live.cached.end(), 0);  // a new place has cached nothing
     Scratch scratch(snapshot);
-    const Decision before = decide(snapshot, Live(snapshot), request, kNow, scratch);
+    const Decision before = decide(snapshot, live, request, kNow, scratch);
     if (before.verdict != Verdict::dispatched) return;
-    Fleet more = *fleet;  // the chosen destination once more
-    more.destinations.push_back(more.destinations[snapshot[before.chosen].destination.value]);
+    std::vector<OfferId> no_dearer;
+    for (const Candidate& c : explain(snapshot, live, request, kNow, scratch))
+      if (c.exclusion == Exclusion::none && c.terms.price <= before.terms.price) no_dearer.push_back(c.offer);
+    const OfferId added = no_dearer[rng.below(no_dearer.size())];
+    Fleet more = *fleet;
+    more.destinations.push_back(more.destinations[snapshot[added].destination.value]);
     more.destinations.back().name = "z";
     const Snapshot other(more);
+    for (std::size_t i = 0; i < snapshot.offers().size(); ++i)
+      ASSERT_EQ(other.offers()[i].destination, snapshot.offers()[i].destination);
     Scratch scratch_more(other);
-    const Decision after = decide(other, Live(other), request, kNow, scratch_more);
+    const Decision after = decide(other, with_one_more(live, other), request, kNow, scratch_more);
+    EXPECT_EQ(after.verdict, Verdict::dispatched);
     EXPECT_LE(after.terms.key(), before.terms.key());
+    relieved += after.terms.key() < before.terms.key() ? 1 : 0;
   });
+  if (std::getenv("ACE_SEED") == nullptr) {
+    EXPECT_GT(relieved, 20) << "the world was never busy";
+  }
+}
+
+// What a request is worth must stay as it is, so the model's own default keeps its price.
+TEST(Decide, never_goes_to_a_destination_because_its_price_was_raised) {
+  int left = 0;
+  for_each_seed(2000, [&](Rng& rng) {
+    const auto fleet = gen::fleet(rng);
+    const Request request = gen::request(rng, *fleet);
+    const std::optional<Baseline>& baseline = fleet->models[request.model.value].baseline;
+    const auto d = static_cast<std::uint32_t>(rng.below(fleet->destinations.size()));
+    if (!baseline || baseline->destination.value == d || fleet->destinations[d].tier != Tier::payg) return;
+    const Snapshot snapshot(*fleet);
+    const Live live = gen::live(rng, snapshot, kNow);
+    Scratch scratch(snapshot);
+    const Decision before = decide(snapshot, live, request, kNow, scratch);
+    Fleet dearer = *fleet;
+    for (Serving& serving : dearer.destinations[d].serving) {
+      if (!serving.price) continue;
+      PriceRow row = dearer.prices.rows[serving.price->value];
+      for (ContextTier& tier : row.tiers)
+        for (Rates& rates : tier.by_service)
+          for (std::size_t u = 0; u < kUnits; ++u)
+            if (const auto price = rates[static_cast<Unit>(u)])
+              rates.set(static_cast<Unit>(u), {price->nano + price->nano / 2});
+      row.key = "raised/" + std::to_string(serving.model.value);
+      dearer.prices.rows.push_back(std::move(row));
+      serving.price = PriceId{static_cast<std::uint32_t>(dearer.prices.rows.size() - 1)};
+    }
+    const Snapshot other(dearer);
+    Live then(other);
+    const auto prices = std::tuple(then.price_input, then.price_cached, then.price_output, then.tiered);
+    then = live;
+    std::tie(then.price_input, then.price_cached, then.price_output, then.tiered) = prices;
+    Scratch scratch_other(other);
+    const Decision after = decide(other, then, request, kNow, scratch_other);
+    const auto goes_there = [&](const Snapshot& s, const Decision& decision) {
+      return decision.verdict == Verdict::dispatched && s[decision.chosen].destination.value == d;
+    };
+    EXPECT_LE(goes_there(other, after), goes_there(snapshot, before));
+    left += goes_there(snapshot, before) && !goes_there(other, after) ? 1 : 0;
+  });
+  if (std::getenv("ACE_SEED") == nullptr) {
+    EXPECT_GT(left, 5) << "no price mattered";
+  }
 }
 
 }  // namespace

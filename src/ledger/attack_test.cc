@@ -218,5 +218,32 @@ TEST_F(Attack, buy_capacity_and_forget_its_fee) {
   EXPECT_EQ(ledger.close(names()).counted_saving(), micro(13'800'000 - 20'000'000));
 }
 
+// The log paid an API 14,000 millionths of a dollar for each request; GPUs for 20 USD serve them for 200 each.
+TEST_F(Attack, put_capacity_that_the_log_never_had_on_its_side) {
+  const auto close = [&](bool held, BaselineKind baseline) {
+    Ledger::Options options;
+    options.baseline = baseline;
+    options.held.resize(kGpu.value + 1);
+    options.held[kGpu.value] = held;
+    Ledger ledger(world_.snapshot, options);
+    const Settled request =
+        Events(world_, kGpu).with([](Events& e) { e.completed.observed_cost_nano = 14'000'000; }).settled();
+    for (int i = 0; i < 1000; ++i) ledger.add(request, micro(14'000));
+    using Kind = event::FixedCost::Kind;
+    ledger.add(event::FixedCost{Kind::amortization, kGpu, instant(0), instant(1), 1, micro(20'000'000)});
+    ledger.add(event::FixedCost{Kind::hosts, {}, instant(0), instant(1), 1, micro(1'000'000)});
+    return ledger.close(names());
+  };
+  const Statement bought = close(false, BaselineKind::status_quo);
+  EXPECT_EQ(bought.baseline_cost(), micro(14'000'000));
+  EXPECT_EQ(bought.counted_saving(), micro(14'000'000 - 200'000 - 20'000'000 - 1'000'000));
+  // Held before: it was paid for either way. ACE's own hosts never were.
+  const Statement held = close(true, BaselineKind::status_quo);
+  EXPECT_EQ(held.baseline_cost(), micro(14'000'000 + 20'000'000));
+  EXPECT_EQ(held.counted_saving(), micro(14'000'000 - 200'000 - 1'000'000));
+  // Another way of dispatching on this very fleet pays for it too, whatever the log says.
+  EXPECT_EQ(close(false, BaselineKind::round_robin).baseline_cost(), micro(14'000'000 + 20'000'000));
+}
+
 }  // namespace
 }  // namespace ace

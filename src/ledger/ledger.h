@@ -38,6 +38,8 @@ class Ledger {
     bool shapley = true;
     Instant from{}, to{};  ///< of the window; both zero = first arrival to last completion
     std::vector<Reservation> reservations;
+    /// By destination: the fleet whose log states costs paid for it too; beyond the end = not.
+    std::vector<bool> held;
   };
   Ledger(const Snapshot& fleet, const Options& options);
   ~Ledger();

@@ -9,7 +9,7 @@
 namespace ace {
 namespace {
 
-constexpr std::array<std::string_view, 45> kFields = {
+constexpr std::array<std::string_view, 46> kFields = {
     "id",
     "row",
     "at",
@@ -47,6 +47,7 @@ constexpr std::array<std::string_view, 45> kFields = {
     "unattributed_usd",
     "disallowed_usd",
     "counted_usd",
+    "other_baseline_usd",
     "outcome",
     "attempts",
     "ttft_ms",
@@ -75,7 +76,7 @@ void append_ms(std::string& out, Duration time) {
 
 }  // namespace
 
-Row row_of(const Snapshot& fleet, const Settled& s, Reason gate, const Gates& gates) {
+Row row_of(const Snapshot& fleet, const Settled& s, Reason gate, Usd other, const Gates& gates) {
   Row r;
   r.id = s.admitted.id;
   r.row = s.admitted.row;
@@ -94,6 +95,7 @@ Row row_of(const Snapshot& fleet, const Settled& s, Reason gate, const Gates& ga
   const Allowance allowance = allow(s, gates);
   r.counted = allowance.loss.sum() + (gate == Reason::none ? allowance.gated.sum() : Usd{});
   r.disallowed = s.chain.saving() - r.counted;
+  r.other = !s.answered() ? Usd{} : s.excluded != Reason::none ? s.chain.c[4] : other;  // as Ledger::compare() books
   r.outcome = s.completed.outcome;
   r.ttft = s.completed.ttft;
   r.tpot = s.completed.tpot;
@@ -137,7 +139,8 @@ void append_csv(std::string& out, const Row& r, const RowNames& names) {
   fmt::format_to(to, "{},{},{},{},{},{},", r.terms.price, r.terms.warmth, r.terms.congestion, r.terms.scarcity,
                  r.terms.risk, r.terms.bias);
   for (const Usd amount : r.chain.c) fmt::format_to(to, "{},", to_decimal(amount));
-  fmt::format_to(to, "{},{},{},", to_decimal(r.chain.unattributed), to_decimal(r.disallowed), to_decimal(r.counted));
+  for (const Usd amount : {r.chain.unattributed, r.disallowed, r.counted, r.other})
+    fmt::format_to(to, "{},", to_decimal(amount));
   fmt::format_to(to, "{},{},", name_of(r.outcome), r.attempts);
   append_ms(out, r.ttft);
   out += ',';

@@ -24,6 +24,7 @@ struct Row {
   Terms terms;                ///< of the decision, nano-USD: price and penalties
   Chain chain;
   Usd counted{}, disallowed{};
+  Usd other{};  ///< in the place of C0, what the other baseline's line has of it: status quo, or round robin
   event::Outcome outcome{};
   Duration ttft{0}, tpot{0};
   bool slo_met = false;
@@ -34,7 +35,8 @@ struct Row {
 };
 
 /// @param gate of its cell, from Statement::gate_of in a second pass; none in the first
-Row row_of(const Snapshot& fleet, const Settled& settled, Reason gate, const Gates& gates = {});
+/// @param other what the other baseline spent on it
+Row row_of(const Snapshot& fleet, const Settled& settled, Reason gate, Usd other, const Gates& gates = {});
 
 /// Names by symbol, as the run's tables have them.
 struct RowNames {

@@ -24,7 +24,7 @@ TEST(Row, holds_everything_of_one_request) {
   std::string csv;
   append_csv_header(csv);
   const std::vector<std::string> teams = {"=cmd|' /C calc'!A0"};
-  append_csv(csv, row_of(w.snapshot, s, Reason::none), {w.fleet.get(), &names(), &teams});
+  append_csv(csv, row_of(w.snapshot, s, Reason::none, Usd{1'500}), {w.fleet.get(), &names(), &teams});
   Result<CsvTable> table = CsvTable::open(csv);
   ASSERT_TRUE(table);
   CsvRow row;
@@ -42,6 +42,7 @@ TEST(Row, holds_everything_of_one_request) {
   EXPECT_EQ(cell("c3_usd"), "0.00832");
   EXPECT_EQ(cell("c4_usd"), "0.00016");
   EXPECT_EQ(cell("counted_usd"), "0.01384");
+  EXPECT_EQ(cell("other_baseline_usd"), "0.0000015");
   EXPECT_EQ(cell("ttft_ms"), "1.234");
   EXPECT_EQ(cell("gate"), "none");
 }
@@ -56,7 +57,7 @@ TEST(Row, has_every_class_that_a_price_list_prices_apart) {
   const Settled s = Events(w, kGpu, kLarge, usage).with([](Events& e) { e.admitted.h0 = Tokens{384}; }).settled();
   std::string csv;
   append_csv_header(csv);
-  append_csv(csv, row_of(w.snapshot, s, Reason::none), {w.fleet.get(), &names(), nullptr});
+  append_csv(csv, row_of(w.snapshot, s, Reason::none, Usd{1'500}), {w.fleet.get(), &names(), nullptr});
   Result<CsvTable> table = CsvTable::open(csv);
   ASSERT_TRUE(table);
   CsvRow row;
@@ -74,11 +75,11 @@ TEST(Row, stands_under_the_destination_that_billed_it_after_native_spillover) {
   const World w;
   const Settled spilled =
       Events(w, kPtu).with([&](Events& e) { e.attempts.back().billed_as = w.offer(kApi, kLarge); }).settled();
-  const Row row = row_of(w.snapshot, spilled, Reason::none);
+  const Row row = row_of(w.snapshot, spilled, Reason::none, {});
   EXPECT_EQ(row.destination, kApi);
   EXPECT_EQ(row.sent_to, kPtu);
   EXPECT_GT(row.chain.c[4], Usd{}) << "the API's price";
-  const Row within = row_of(w.snapshot, Events(w, kPtu).settled(), Reason::none);
+  const Row within = row_of(w.snapshot, Events(w, kPtu).settled(), Reason::none, {});
   EXPECT_EQ(within.destination, kPtu);
   EXPECT_FALSE(within.sent_to.valid());
 }
@@ -87,7 +88,7 @@ TEST(Row, has_as_many_cells_as_names) {
   const World w;
   for_each_seed(200, [&](Rng& rng) {
     std::string line;
-    append_csv(line, row_of(w.snapshot, any_request(w, rng), Reason::none), {w.fleet.get(), &names(), nullptr});
+    append_csv(line, row_of(w.snapshot, any_request(w, rng), Reason::none, {}), {w.fleet.get(), &names(), nullptr});
     EXPECT_EQ(std::count(line.begin(), line.end(), ',') + 1, static_cast<std::int64_t>(row_fields().size()));
   });
 }
@@ -104,7 +105,7 @@ TEST(Row, add_up_to_the_statement_with_the_gates_joined_in_a_second_pass) {
     Usd counted{}, disallowed{};
     for (const Settled& r : requests) {
       const Reason gate = s.gate_of(hour_of(r.admitted.at), r.admitted.tenant, r.admitted.requested);
-      const Row row = row_of(w.snapshot, r, gate, options.gates);
+      const Row row = row_of(w.snapshot, r, gate, {}, options.gates);
       counted += row.counted;
       disallowed += row.disallowed;
     }

@@ -41,8 +41,10 @@ class Settlement {
     std::map<DestinationId, fold::Fixed> by_destination;
     for (const auto& [key, fixed] : books_.fixed) {
       const auto& [destination, kind] = key;
-      s_.fixed_lines.push_back({destination, kind, fixed.used, fixed.amount - fixed.used});
+      const bool both = stands_on_both_sides(destination);
+      s_.fixed_lines.push_back({destination, kind, fixed.used, fixed.amount - fixed.used, both});
       s_.fixed += fixed.amount;
+      if (both) s_.fixed_other += fixed.amount;
       by_destination[destination] += fixed;
     }
     for (const auto& [destination, amounts] : by_destination) {
@@ -274,6 +276,15 @@ class Settlement {
     allocate(amount, weights, parts);
     for (std::size_t i = 0; i < tenants.size(); ++i)
       adjust(Adjustment::Kind::shared_idle, destination, tenants[i], parts[i]);
+  }
+
+  /// Another way of dispatching on this fleet pays for the same capacity. A log that says what its requests cost comes
+  /// from another fleet: what that one paid for beside is what it is said to have held. ACE's hosts are ACE's alone.
+  [[nodiscard]] bool stands_on_both_sides(DestinationId destination) const {
+    if (!destination.valid()) return false;
+    const bool observed = s_.observed_requests > 0 && books_.options.baseline != BaselineKind::round_robin;
+    const std::vector<bool>& held = books_.options.held;
+    return !observed || (destination.value < held.size() && held[destination.value]);
   }
 
   const CostBooks& books_;

@@ -15,8 +15,8 @@ struct CostBooks {
   const std::map<std::pair<DestinationId, event::FixedCost::Kind>, fold::Fixed>& fixed;
 };
 
-/// Fills charges, clearing, fixed_lines, adjustments and the idle sums of `s`, whose usage lines are there and sorted,
-/// so that
+/// Fills charges, clearing, fixed_lines, `fixed`, `fixed_other`, adjustments and the idle sums of `s`, whose usage
+/// lines are there and sorted, so that
 ///   sum of usage totals + sum of adjustments = C4 + F, to the nano-dollar, under every policy and grouping.
 void settle_costs(const CostBooks& books, Statement& s);
 

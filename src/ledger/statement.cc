@@ -232,12 +232,8 @@ Statement fold::close(const Accounts& accounts, const Bookings& bookings, const 
   });
   settle_costs({measures, options, accounts.fixed}, s);
   s.avoidable = s.c4;
-  const bool observed = t.observed_requests > 0 && options.baseline != BaselineKind::round_robin;
-  for (const auto& [key, fixed] : accounts.fixed) {
-    if (key.second != event::FixedCost::Kind::rental) continue;
-    s.avoidable += fixed.amount;
-    if (observed) s.fixed_apart += fixed.amount;
-  }
+  for (const auto& [key, fixed] : accounts.fixed)
+    if (key.second == event::FixedCost::Kind::rental) s.avoidable += fixed.amount;
   return s;
 }
 

@@ -122,7 +122,8 @@ std::string_view name_of(Adjustment::Kind kind);
 struct FixedLine {
   DestinationId destination;  ///< none = ACE's hosts
   event::FixedCost::Kind kind{};
-  Usd used{}, idle{};  ///< split by the share of capacity used
+  Usd used{}, idle{};       ///< split by the share of capacity used
+  bool both_sides = false;  ///< part of `fixed_other`
   friend bool operator==(const FixedLine&, const FixedLine&) = default;
 };
 
@@ -144,6 +145,10 @@ struct Statement {
   /// Requests whose saving is disallowed for this reason, in part or whole; not served and excluded ones are all here.
   std::array<std::uint64_t, kReasons> requests_by_reason{};
   Usd fixed{};  ///< F
+  /// The part of F that stands on the side of status quo and round robin too, what the baseline's fleet paid for as
+  /// well: every destination where the baseline is another way of dispatching on this fleet, those that were held
+  /// where the log says what its requests cost; never ACE's own hosts.
+  Usd fixed_other{};
   std::vector<FixedLine> fixed_lines;
   std::array<Usd, kLevers> shapley{}, shapley_low{}, shapley_high{};  ///< of the claim; the range over the 24 orders
   Usd assumed_routing{};   ///< positive routing saving without quality evidence: beside the headline, never inside
@@ -158,8 +163,6 @@ struct Statement {
   OneSaving all_payg_uncached;  ///< without the provider's own cache, likewise
   Usd observed_baseline{};      ///< sum of the costs that the log states
   std::uint64_t observed_requests = 0;
-  /// Rent that stands on our side alone: where the log states what the status quo cost, that was without these units.
-  Usd fixed_apart{};
   // ratios: goodput tokens per dollar
   Usd avoidable{};  ///< PAYG + energy + spot/on-demand hours
   std::int64_t peak_tpm_all_payg = 0;
@@ -171,14 +174,17 @@ struct Statement {
   Usd idle_reserved{}, idle_unassigned{};
   std::vector<std::uint32_t> tenant_rank;  ///< by tenant symbol: its place among the names
 
-  /// Fully loaded counted saving, what the headline prints: counted - F against all-PAYG; against the other baselines
-  /// the same F stands on both sides, but for what stands apart.
-  [[nodiscard]] Usd counted_saving() const {
-    return decomposes(baseline) ? counted.sum() - fixed : other.counted - fixed_apart;
-  }
+  /// Fixed cost that this side has and the baseline has not: all of it against all-PAYG.
+  [[nodiscard]] Usd fixed_added() const { return decomposes(baseline) ? fixed : fixed - fixed_other; }
+  /// What the headline's baseline costs, fully loaded.
+  [[nodiscard]] Usd baseline_cost() const { return decomposes(baseline) ? denominator : other.baseline + fixed_other; }
+  /// Counted saving against it before fixed cost, and fully loaded: what the headline prints.
+  [[nodiscard]] Usd counted_marginal() const { return decomposes(baseline) ? counted.sum() : other.counted; }
+  [[nodiscard]] Usd counted_saving() const { return counted_marginal() - fixed_added(); }
   [[nodiscard]] Usd claimed_saving() const {
-    return decomposes(baseline) ? claimed.sum() - fixed : other.claimed - fixed_apart;
+    return (decomposes(baseline) ? claimed.sum() : other.claimed) - fixed_added();
   }
+  [[nodiscard]] Usd disallowed_saving() const { return decomposes(baseline) ? disallowed.sum() : other.disallowed; }
   /// The gate its cell failed, or none. For the second pass over requests.
   [[nodiscard]] Reason gate_of(std::int64_t hour, std::uint32_t tenant, ModelId model) const;
 };

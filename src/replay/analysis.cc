@@ -45,8 +45,9 @@ Result<void> add_sensitivity(const Snapshot& fleet, RequestSource& source, const
   analysis.sensitivity_sample = table->share;
   analysis.sensitivity = std::move(table->rows);
   const Statement& s = run.statement;
-  if (table->share >= 1.0 || s.denominator.nano <= 0 || !decomposes(s.baseline)) return {};
-  const double full = static_cast<double>(s.counted_saving().nano) / static_cast<double>(s.denominator.nano);
+  const Usd baseline = s.baseline_cost();
+  if (table->share >= 1.0 || baseline.nano <= 0) return {};
+  const double full = static_cast<double>(s.counted_saving().nano) / static_cast<double>(baseline.nano);
   analysis.assumptions.push_back("sensitivity was run on a sample of " + percent(table->share) +
                                  " of the tokens (tenant x prefix) at equally scaled capacity: it saves " +
                                  percent(analysis.sensitivity.front().saving_share) + ", the whole trace " +
@@ -80,11 +81,15 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   run_options.seed = options.seed;
   run_options.settlement = options.settlement;
   run_options.idle = options.idle;
-  run_options.plant = {.slowdown = options.plant_slowdown, .block_tokens = source.block_tokens()};
+  run_options.held = options.held;
+  run_options.plant.slowdown = options.plant_slowdown.value_or(1.0);
+  if (!options.plant_slowdown) run_options.plant.slowdown.unmeasured = 1.0 + kRooflineError;
+  run_options.plant.block_tokens = source.block_tokens();
   run_options.belief = options.belief;
   run_options.gaps = options.gaps;
   run_options.witness = options.witness;
   run_options.each = options.each;
+  run_options.beside = options.beside;
   run_options.record = options.record;
   run_options.record_columns = options.record_columns;
   run_options.facts = options.bound;
@@ -123,7 +128,7 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
       bounds.naming = options.naming;
       bounds.from = options.from;
       bounds.to = options.to;
-      bounds.slowdown = options.plant_slowdown;
+      bounds.slowdown = run_options.plant.slowdown;
       bounds.progress = stages.stage(kBoundWeight);
       Result<BoundResult> least =
           bound(fleet, source, run, bounds, options.baseline == BaselineKind::all_payg_uncached);
@@ -145,6 +150,7 @@ Result<Analysis> analyze(const Snapshot& fleet, RequestSource& source, const Ana
   analysis.loads = std::move(run.loads);
   analysis.evictions = run.evictions;
   analysis.unit_changes = run.unit_changes;
+  analysis.held_back = run.held_back;
   analysis.statement = std::move(run.statement);
   return analysis;
 }

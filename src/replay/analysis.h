@@ -34,11 +34,16 @@ struct AnalyzeOptions {
   SensitivityMode sensitivity = SensitivityMode::sample;
   SettlementPolicy settlement = SettlementPolicy::pooled;
   IdlePolicy idle = IdlePolicy::by_usage;
-  double plant_slowdown = 1.0;  ///< at least 1: a world faster than the fleet file says is nobody's evidence
-  SpineGaps gaps;               ///< in which the spine recorded nothing
+  std::vector<bool> held;  ///< as Ledger::Options has it
+  /// Servers of the world take this factor longer than the fleet file says, at least 1: a faster world is nobody's
+  /// evidence. Nothing = as the operator measured them, and 1 + kRooflineError where nobody did.
+  std::optional<double> plant_slowdown;
+  SpineGaps gaps;  ///< in which the spine recorded nothing
   Belief::Options belief;
   Engine::Witness witness;                   ///< watches one row
   std::function<void(const Settled&)> each;  ///< every settled request, island by island in completion order
+  /// The same with what the other baseline spent on it: the status quo, or round robin where that is the headline's.
+  std::function<void(const Settled&, Usd)> beside;
   /// Every event of our own side of the base run, as a gateway would record it, in order of time and then of islands;
   /// called from one thread, and an error of it ends the run. The decisions are then made on what a record can hold
   /// (spine/evidence.h), so a rounded share may tip one. Tenants and teams are symbols of the source.
@@ -57,12 +62,16 @@ struct Unreplayed {
 };
 
 struct SensitivityRow {
-  std::string what;                    ///< "PAYG prices +20%"
-  Usd baseline{}, counted{}, fixed{};  ///< `counted` before fixed cost
-  Usd disallowed{};                    ///< by gates: a cell that fails here and not as given moves more than a price
+  std::string what;          ///< "PAYG prices +20%"
+  std::string_view against;  ///< its baseline
+  bool servers = false;      ///< about how fast servers are: shown beside the headline
+  Usd baseline{}, fixed{};   ///< the baseline fully loaded
+  Usd claimed{}, counted{};  ///< fully loaded, before and after the gates
+  Usd counted_marginal{};    ///< before fixed cost
+  Usd disallowed{};          ///< by gates: a cell that fails here and not as given moves more than a price
   std::uint64_t failed_cells = 0;
-  double saving_share = 0.0;  ///< fully loaded counted saving over the baseline
-  double change = 0.0;        ///< against the base run of the same sample
+  double claimed_share = 0.0, saving_share = 0.0;  ///< claimed and counted over the baseline
+  double change = 0.0;                             ///< of saving_share, against the base run of the same sample
 };
 
 struct BoundResult {
@@ -113,6 +122,7 @@ struct Analysis {
   std::vector<LoadCurve> curves;
   std::uint64_t status_quo_served = 0, status_quo_slo_met = 0;  ///< of the static baseline, where it was replayed
   std::uint64_t evictions = 0, unit_changes = 0;
+  std::optional<std::uint64_t> held_back;  ///< requests, by `reserve: enforce`; nothing = nobody counted
 };
 
 /// Replays the source on the fleet. Memory does not grow with the trace.

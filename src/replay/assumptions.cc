@@ -46,8 +46,18 @@ void baselines(const Snapshot& snapshot, Said& said) {
   }
 }
 
+/// How the servers of the world differ from what is said, and believed, of them.
+std::string world_of(const ServerProfile& profile, const AnalyzeOptions& options) {
+  if (options.plant_slowdown) return "";  // said once for all
+  if (profile.measured) return ": assumed, the simulated servers keep it exactly";
+  return fmt::format(
+      ": the simulated servers take {} times as long, by which rooflines are wrong elsewhere "
+      "(docs/ROOFLINE.md)",
+      1.0 + kRooflineError);
+}
+
 /// What capacity costs and can do, as its owner says.
-void capacity(const Snapshot& snapshot, Instant from, Said& said) {
+void capacity(const Snapshot& snapshot, const AnalyzeOptions& options, Instant from, Said& said) {
   const Fleet& fleet = snapshot.fleet();
   for (std::uint32_t i = 0; i < fleet.destinations.size(); ++i) {
     const Destination& d = fleet.destinations[i];
@@ -66,7 +76,8 @@ void capacity(const Snapshot& snapshot, Instant from, Said& said) {
       if (offer.destination.value != i || !offer.profile) continue;
       said.push_back("capacity and latency of " + d.name + " for " + fleet.models[offer.model.value].name +
                      (offer.profile->measured ? " are a measurement that the fleet file states"
-                                              : " are a roofline, not a measurement"));
+                                              : " are a roofline, not a measurement") +
+                     world_of(*offer.profile, options));
     }
   }
   for (std::string& beyond : beyond_data_sheet(snapshot)) said.push_back(std::move(beyond));
@@ -94,11 +105,11 @@ std::vector<std::string> assumptions_of(const Snapshot& snapshot, const RequestS
   Said said;
   said.push_back(
       "every amount is modelled: the trace was replayed against simulated servers and declared API latencies");
-  if (options.plant_slowdown != 1.0)
-    said.push_back(
-        fmt::format("the servers of the simulated world take {} times as long as the fleet file says "
-                    "(--plant-slowdown)",
-                    options.plant_slowdown));
+  if (options.plant_slowdown)
+    said.push_back(fmt::format(
+        "the servers of the simulated world take {} times as long as the fleet file says "
+        "(--plant-slowdown){}",
+        *options.plant_slowdown, *options.plant_slowdown == 1.0 ? ", just what the dispatcher believes" : ""));
   if (!options.naming.model.empty())
     said.push_back("every request was replayed as one for " + options.naming.model + " (--model)");
   if (!options.naming.model_map.empty()) {
@@ -112,7 +123,7 @@ std::vector<std::string> assumptions_of(const Snapshot& snapshot, const RequestS
   for (const std::string& note : source.notes()) said.push_back("the trace: " + note);
   baselines(snapshot, said);
   for (std::string& chosen : Horizon(fleet).assumptions(run.first, run.last)) said.push_back(std::move(chosen));
-  capacity(snapshot, run.first, said);
+  capacity(snapshot, options, run.first, said);
   tenants(fleet, source, said);
   if (run.folded_tenants > 1)
     said.push_back(grouped(static_cast<std::int64_t>(run.folded_tenants)) +

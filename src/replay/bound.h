@@ -36,7 +36,7 @@ namespace ace {
 struct BoundOptions {
   Naming naming;
   Instant from = Instant::min(), to = Instant::max();  ///< of arrivals, as in the run
-  double slowdown = 1.0;                               ///< of the plant, as in the run
+  Slowdown slowdown;                                   ///< of the plant, as in the run
   std::uint64_t passes = 12;                           ///< over the source
   std::uint64_t block_bits = std::uint64_t{1} << 27;   ///< memory of blocks seen: 16 MB; fewer bits loosen the bound
   std::function<void(double)> progress;                ///< share done

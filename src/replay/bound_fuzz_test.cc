@@ -1,4 +1,5 @@
-// No policy beats the bounds, on small worlds of every shape.
+// No policy beats the bounds, on small worlds of every shape: models that stand in for each other, rules, what can
+// wait.
 #include <gtest/gtest.h>
 
 #include "core/testing.h"
@@ -15,6 +16,39 @@ using replay_testing::MemorySource;
 template <class T>
 T one_of(Rng& rng, std::initializer_list<T> items) {
   return items.begin()[rng.below(items.size())];
+}
+
+/// A second model, which may stand in for the first and shares its destinations, some of them.
+void add_model(Rng& rng, Fleet& f) {
+  const PriceId price{static_cast<std::uint32_t>(f.prices.rows.size())};
+  f.prices.rows.push_back(replay_testing::price_row("any/n", 500'000'000, 100'000'000, 2'000'000'000));
+  Model n = f.models[0];
+  n.name = "n";
+  n.baseline = Baseline{DestinationId{0}, price, "2026-11-01", true};
+  f.models.push_back(n);
+  if (rng.chance(0.5)) f.models[0].equivalents = {{ModelId{1}, 0.9, rng.between(500'000, 2'000'000), "judged"}};
+  for (Destination& d : f.destinations) {
+    if (&d != &f.destinations[0] && rng.chance(0.4)) continue;
+    Serving serving = d.serving[0];
+    serving.model = ModelId{1};
+    if (serving.price) serving.price = price;
+    d.serving.push_back(serving);
+  }
+}
+
+/// A second provider, and a tenant that may use no other.
+void add_rule(Rng& rng, Fleet& f) {
+  f.providers.push_back(f.providers[0]);
+  f.providers[1].name = "q";
+  for (std::size_t i = 1; i < f.destinations.size(); ++i)
+    if (rng.chance(0.5)) f.destinations[i].provider = ProviderId{1};
+  f.compliance.resize(1);
+  f.compliance[0].name = "q-only";
+  f.compliance[0].providers = {"q"};
+  f.tenants.resize(2);
+  f.tenants[0].name = "free";
+  f.tenants[1].name = "ruled";
+  f.tenants[1].compliance = ComplianceId{0};
 }
 
 /// A handful of destinations of all tiers around one API, and small enough that they fill up.
@@ -50,6 +84,7 @@ std::unique_ptr<Fleet> random_fleet(Rng& rng) {
       d.unlimited = rng.chance(0.2);
       if (rng.chance(0.7)) d.tpm = rng.between(500, 20'000);
       if (rng.chance(0.4)) d.rpm = rng.between(1, 20);
+      if (rng.chance(0.2)) d.service = ServiceTier::batch;
     } else if (tier == Tier::reserved) {
       d.unlimited = false;
       serving.price = rng.chance(0.3) ? std::optional(PriceId{2}) : std::nullopt;
@@ -78,6 +113,7 @@ std::unique_ptr<Fleet> random_fleet(Rng& rng) {
       p.kv_tokens_max = one_of<std::int64_t>(rng, {1000, 8000, 1'000'000});
       p.prefill_chunk = one_of<std::int64_t>(rng, {64, 2048});
       p.watts_busy = 100.0 + static_cast<double>(rng.between(0, 2000));
+      p.measured = rng.chance(0.5);
       serving.measured = p;
       d.gpus_per_unit = rng.between(1, 2);
       d.tp = 1;
@@ -103,14 +139,16 @@ std::unique_ptr<Fleet> random_fleet(Rng& rng) {
     }
     f.destinations.push_back(d);
   }
+  if (rng.chance(0.5)) add_model(rng, f);
+  if (rng.chance(0.5)) add_rule(rng, f);
   return fleet;
 }
 
 /// Up to 30 requests, most of them in bursts that sit on the edges of minutes and of the stretches of the bounds.
-std::vector<Made> random_requests(Rng& rng) {
+std::vector<Made> random_requests(Rng& rng, const Fleet& fleet) {
   std::vector<Made> requests;
   const std::size_t count = 1 + rng.below(30);
-  const bool blocks = rng.chance(0.4), asks = rng.chance(0.2), logged = rng.chance(0.2);
+  const bool blocks = rng.chance(0.4), asks = rng.chance(0.2), logged = rng.chance(0.2), waits = rng.chance(0.2);
   const double span = one_of(rng, {1.0, 20.0, 200.0});
   double at = 0.0;
   while (requests.size() < count) {
@@ -123,6 +161,9 @@ std::vector<Made> random_requests(Rng& rng) {
           m.blocks.push_back(static_cast<std::uint32_t>(static_cast<std::uint64_t>(k) * 8 + rng.below(2)));
       if (logged) m.arrival.cached = static_cast<std::int32_t>(rng.between(0, m.arrival.prompt));
       if (asks) m.arrival.max_output = m.arrival.output + static_cast<std::int32_t>(rng.below(200));
+      m.arrival.model = static_cast<std::uint32_t>(rng.below(fleet.models.size()));
+      if (!fleet.tenants.empty()) m.arrival.tenant = static_cast<std::uint32_t>(rng.below(fleet.tenants.size()));
+      m.arrival.batch = waits && rng.chance(0.5);
       requests.push_back(m);
     }
     const double edge = one_of(rng, {1.0, 10.0, 60.0});
@@ -142,13 +183,14 @@ TEST(BoundFuzz, no_policy_beats_the_bounds) {
   for_each_seed(kWorlds, [](Rng& rng) {
     const auto fleet = random_fleet(rng);
     const Snapshot snapshot(*fleet);
-    MemorySource source(random_requests(rng));
+    MemorySource source(random_requests(rng, *fleet), {"m", "n"}, {"free", "ruled"});
     RunOptions options;
     options.dispatching = one_of(rng, {Dispatching::merit_order, Dispatching::status_quo, Dispatching::round_robin});
     options.seed = rng.next();
     options.shapley = false;
     options.facts = true;
     options.plant.slowdown = one_of(rng, {1.0, 0.7, 1.3});
+    options.plant.slowdown.unmeasured *= one_of(rng, {1.0, 1.2});
     const Result<RunResult> done = run(snapshot, source, options);
     ASSERT_TRUE(done) << done.error().what();
     BoundOptions bounds;

@@ -232,8 +232,9 @@ void BoundWorld::choose(OfferId id, const Demand& demand, std::int32_t cached) {
                              ? std::min(1.0, held / static_cast<double>(std::max<std::int64_t>(p->kv_tokens_max, 1)))
                              : 1.0 / static_cast<double>(std::max<std::int64_t>(p->batch_max, 1));
     const auto computed = static_cast<double>(std::max<std::int64_t>(prompt - cached, 1));
-    choice.use = {(computed / p->prefill_tokens_per_s + overhead) * options_.slowdown,
-                  (after_first * p->step_base_s * share + overhead) * options_.slowdown};
+    const double slowdown = options_.slowdown.of(*p);
+    choice.use = {(computed / p->prefill_tokens_per_s + overhead) * slowdown,
+                  (after_first * p->step_base_s * share + overhead) * slowdown};
   } else {
     const Serving& serving = *offer.serving;
     const auto weighted = [&](std::int64_t hit) {

@@ -31,7 +31,7 @@ namespace ace {
 class BoundWorld {
  public:
   struct Options {
-    double slowdown = 1.0;  ///< of the plant
+    Slowdown slowdown;  ///< of the plant
     Tokens block_tokens{512};
     Instant first{}, last{};      ///< of the run
     bool states_maximum = false;  ///< some request of the trace states max_tokens

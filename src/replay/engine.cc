@@ -1,6 +1,7 @@
 #include "replay/engine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "replay/per_token.h"
 
@@ -102,7 +103,7 @@ std::uint32_t Engine::new_flight() {
     f.failures.clear();
     f.attempted.clear();
     f.attempts = 0;
-    f.decided_once = false;
+    f.decided_once = f.held_back = false;
     f.told_decisions = f.told_attempts = 0;
     f.told.reset();
     f.offer = f.billed_as = OfferId{};
@@ -357,6 +358,7 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
     flight.decided.predicted = request.predicted;
     if (decision.verdict != Verdict::dispatched) {
       if (decision.verdict == Verdict::no_capacity) {
+        if (decision.feasible > 0 && !std::exchange(flight.held_back, true)) ++held_back_;
         flight.attempted.clear();  // waiting is a new chance everywhere
         return false;
       }

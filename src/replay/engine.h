@@ -108,6 +108,8 @@ class Engine {
   [[nodiscard]] Instant last_completion() const { return last_completion_; }
   [[nodiscard]] const std::vector<LateHit>& late_hits() const { return late_hits_; }
   [[nodiscard]] const UnitStates& units() const { return *units_; }
+  /// Requests that had somewhere to go and were made to wait, because headroom was short (`reserve: enforce`).
+  [[nodiscard]] std::uint64_t held_back() const { return held_back_; }
   /// Loads of models that a destination swapped in and out.
   [[nodiscard]] Swaps::Loads loads(DestinationId destination) const { return swaps_.loads(destination); }
   [[nodiscard]] double used_share(DestinationId destination) { return plant_->used_share(now_, destination); }
@@ -130,7 +132,7 @@ class Engine {
     std::vector<event::Attempted> failures;
     std::vector<OfferId> attempted;
     int attempts = 0;
-    bool decided_once = false;
+    bool decided_once = false, held_back = false;
     // While recording:
     std::uint32_t told_decisions = 0, told_attempts = 0;
     std::optional<Verdict> told;  ///< the last one recorded
@@ -211,6 +213,7 @@ class Engine {
   std::vector<double> knee_priors_;  ///< by class, then offer
   std::vector<Order> orders_;        ///< by model
   Instant now_{}, started_{}, last_completion_{};
+  std::uint64_t held_back_ = 0;
   bool running_ = false;
   std::size_t turn_ = 0;  ///< of round robin
 };

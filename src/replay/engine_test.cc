@@ -29,7 +29,7 @@ class World {
                                                    {}});
     engine->begin(at(0));
   }
-  void send(double t, std::int32_t prompt, std::int32_t output, std::int32_t max_output = 0) {
+  void send(double t, std::int32_t prompt, std::int32_t output, std::int32_t max_output = 0, SloId slo = SloId{0}) {
     Demand d;
     d.arrival.at = at(t);
     d.arrival.row = ++rows_;
@@ -37,7 +37,7 @@ class World {
     d.arrival.output = output;
     d.arrival.max_output = max_output;
     d.model = ModelId{0};
-    d.slo = SloId{0};
+    d.slo = slo;
     engine->arrive(d);
   }
   void finish() {
@@ -250,6 +250,30 @@ TEST(Engine, retries_a_failure_elsewhere_and_never_more_than_attempts_max) {
   EXPECT_GT(retried, 20U);
   EXPECT_LT(lost, 1000U);
   EXPECT_EQ(w.settled.size(), 2000U);
+}
+
+TEST(Engine, holds_back_what_can_wait_while_headroom_is_short_and_counts_it_once) {
+  World w;
+  learn::add_api(*w.fleet, "api", 1'000'000'000);  // alone: nobody could take its load
+  w.fleet->policies.reserve_enforce = true;
+  SloClass batch;
+  batch.name = "batch";
+  batch.deadline = kHour;
+  w.fleet->slo_classes.push_back(batch);
+  w.begin();
+  const SloId patient{static_cast<std::uint32_t>(w.fleet->slo_classes.size() - 1)};
+  for (int i = 0; i < 200; ++i) {
+    w.send(0.5 * i, 100, 10);
+    if (i == 150) w.send(75.1, 100, 10, 0, patient);
+  }
+  w.finish();
+  ASSERT_EQ(w.settled.size(), 201U);
+  EXPECT_EQ(w.answered_by().find('-'), std::string::npos);
+  EXPECT_EQ(w.engine->held_back(), 1U);
+  const Settled& held = w.settled[151];
+  EXPECT_GT(held.completed.at, learn::at(100)) << "only when the others have gone";
+  EXPECT_TRUE(w.settled[150].decided.decision.reserve_short);
+  EXPECT_FALSE(held.decided.decision.reserve_short);
 }
 
 TEST(Engine, waits_for_capacity_within_the_slo_and_then_gives_up_to_the_nanosecond) {

@@ -227,7 +227,7 @@ void Plant::release_if_empty(Instant now, std::uint32_t destination, std::size_t
 }
 
 std::uint32_t Plant::new_server(const ServerProfile& profile) {
-  servers_.emplace_back(profile, options_.slowdown);
+  servers_.emplace_back(profile, options_.slowdown.of(profile));
   drains_at_.push_back(kNowhere);
   if (servers_.size() > tree_.size()) {
     tree_.resize(2 * servers_.size());
@@ -299,7 +299,7 @@ void Plant::hold(Instant now, DestinationId destination, OfferId guest) {
   for (const std::uint32_t s : pool.all) {
     ACE_CHECK(servers_[s].load() == 0, "models are swapped on idle replicas");
     pool.used_before += servers_[s].used_seconds(seconds(now));
-    servers_[s] = Server(*pool.profile, options_.slowdown);
+    servers_[s] = Server(*pool.profile, options_.slowdown.of(*pool.profile));
     touch(s);
   }
   caches_[destination.value].clear();

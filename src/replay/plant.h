@@ -23,10 +23,22 @@ struct Work {
   std::span<const std::uint32_t> blocks;  ///< prefix blocks
 };
 
+/// How much longer GPU servers of the world take than their profile says: 1.3 = everything takes 30% longer.
+struct Slowdown {
+  Slowdown(double all = 1.0) : measured(all), unmeasured(all) {}  // NOLINT: one factor for all is the usual case
+  double measured, unmeasured;
+  [[nodiscard]] double of(const ServerProfile& profile) const { return profile.measured ? measured : unmeasured; }
+};
+
+/// What a data sheet is wrong by: the largest median absolute error of the roofline over the accelerators of
+/// docs/ROOFLINE.md (h100-80g, 16.6%). The dispatcher believes the roofline, so servers that nobody measured are this
+/// much slower in the world of a headline: a replay in which they are what is believed proves nothing (ECONOMICS 12).
+inline constexpr double kRooflineError = 0.17;
+
 class Plant {
  public:
   struct Options {
-    double slowdown = 1.0;  ///< of GPU servers against their profile
+    Slowdown slowdown;
     Tokens block_tokens{512};
   };
   Plant(const Snapshot& fleet, const Options& options, const Rng& rng, Instant start);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/text.h"
+#include "replay/beside.h"
 #include "replay/horizon.h"
 #include "replay/pairing.h"
 
@@ -28,7 +29,8 @@ class Island {
         number_(number),
         ledger_(fleet, ledger_options(options)),
         series_(fleet.fleet().destinations.size()),
-        pairing_(ledger_) {
+        pairing_(ledger_),
+        beside_(options.beside) {
     Engine::Options engine;
     engine.dispatching = options.dispatching;
     engine.plant = options.plant;
@@ -99,6 +101,7 @@ class Island {
     work_behind();
     theirs_->finish();
     meet();
+    ACE_CHECK(beside_.open() == 0, "both sides end every request");
   }
   [[nodiscard]] bool two_sided() const { return theirs_.has_value(); }
   /// Books what accrues whether used or not, for the destinations of this island. @param hosts ACE's own hosts as well
@@ -165,7 +168,9 @@ class Island {
     for (const Engine::Spent& spent : spent_) {
       status_quo_served += spent.answered ? 1 : 0;
       status_quo_slo_met += spent.slo_met ? 1 : 0;
-      if (!spent.observed || options_->baseline == BaselineKind::round_robin) pairing_.theirs(spent.row, spent.cost);
+      if (spent.observed && options_->baseline != BaselineKind::round_robin) continue;
+      pairing_.theirs(spent.row, spent.cost);
+      if (options_->beside) beside_.theirs(spent.row, spent.cost);
     }
     spent_.clear();
   }
@@ -174,15 +179,20 @@ class Island {
     ledger.baseline = options.baseline;
     ledger.settlement = options.settlement;
     ledger.idle = options.idle;
+    ledger.held = options.held;
     ledger.shapley = options.shapley;
     return ledger;
   }
   void settled(const Settled& s) {
     const Ledger::Receipt receipt = ledger_.add(s);
-    if (theirs_ && s.completed.observed_cost_nano >= 0 && options_->baseline != BaselineKind::round_robin)
-      ledger_.compare(receipt, Usd{s.completed.observed_cost_nano});
+    std::optional<Usd> logged;
+    if (s.completed.observed_cost_nano >= 0 && options_->baseline != BaselineKind::round_robin)
+      logged = Usd{s.completed.observed_cost_nano};
+    if (theirs_ && logged)
+      ledger_.compare(receipt, *logged);
     else if (theirs_)
       pairing_.ours(s.admitted.row, receipt);
+    if (theirs_ && options_->beside) beside_.ours(s, logged);
     SeriesBucket& bucket = series_.at(s.admitted.at);
     if (s.completed.outcome == event::Outcome::served) {
       const std::size_t d = (*fleet_)[s.billed_offer()].destination.value;
@@ -232,6 +242,7 @@ class Island {
   Ledger ledger_;
   Series series_;
   Pairing pairing_;
+  Beside beside_;
   RunFacts facts_;
   std::optional<Engine> ours_, theirs_;
   std::vector<Demand> batch_;
@@ -302,7 +313,7 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
   const Islands map = find_islands(fleet);
   std::vector<std::unique_ptr<Island>> islands;
   for (std::uint32_t i = 0; i < map.count; ++i) islands.push_back(std::make_unique<Island>(fleet, options, map, i));
-  const unsigned threads = options.each ? 1 : options.threads;
+  const unsigned threads = options.each || options.beside ? 1 : options.threads;
 
   const Horizon horizon(fleet.fleet());
   // What is recorded keeps the names that it came under.
@@ -406,6 +417,7 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
     }
     result.evictions += island.evictions;
     result.unit_changes += island.unit_changes;
+    result.held_back += island.engine().held_back();
     for (std::uint32_t d = 0; d < map.of_destination.size(); ++d)
       if (map.of_destination[d] == i) {
         result.used_share[d] = island.engine().used_share(DestinationId{d});

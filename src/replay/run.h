@@ -17,6 +17,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   SettlementPolicy settlement = SettlementPolicy::pooled;
   IdlePolicy idle = IdlePolicy::by_usage;
+  std::vector<bool> held;  ///< as Ledger::Options has it
   bool shapley = true;
   Plant::Options plant;
   Belief::Options belief;
@@ -25,6 +26,7 @@ struct RunOptions {
   bool facts = false;                                 ///< fill RunResult::facts
   std::function<bool(const Arrival&)> keep;           ///< empty = all
   std::function<void(const Settled&)> each;           ///< empty = none; called from one thread only
+  std::function<void(const Settled&, Usd)> beside;    ///< likewise; see AnalyzeOptions. Needs compare_status_quo
   std::function<Result<void>(event::Record)> record;  ///< see AnalyzeOptions
   std::size_t record_columns = event::kColumnsMax;    ///< likewise
   std::function<void(double, std::uint64_t)> progress;
@@ -51,7 +53,7 @@ struct RunResult {
   std::vector<std::string> tenants;  ///< names by symbol
   std::size_t folded_tenants = 0;    ///< of the undeclared ones, those that stand together as one
   std::uint64_t rows = 0, replayed = 0;
-  std::uint64_t evictions = 0, unit_changes = 0;
+  std::uint64_t evictions = 0, unit_changes = 0, held_back = 0;
   std::uint64_t status_quo_served = 0, status_quo_slo_met = 0;
   Instant first{}, last{};
   std::uint32_t islands = 0;

@@ -10,6 +10,7 @@ namespace ace {
 namespace {
 
 constexpr double kChange = 0.2;  // of demand and of owned capacity
+constexpr double kSlower = 1.3;  // ECONOMICS 12
 constexpr std::int64_t kMore = 1'200'000, kLess = 800'000;
 
 /// Uniform in [0, 1) by row, apart for each purpose.
@@ -31,21 +32,34 @@ PriceRow times_ppm(const PriceRow& row, std::int64_t ppm) {
   return other;
 }
 
-double saving_share(Usd baseline, Usd counted, Usd fixed) {
-  if (baseline.nano <= 0) return 0.0;
-  return static_cast<double>((counted - fixed).nano) / static_cast<double>(baseline.nano);
+double share_of(Usd part, Usd whole) {
+  return whole.nano > 0 ? static_cast<double>(part.nano) / static_cast<double>(whole.nano) : 0.0;
 }
 
-SensitivityRow row_of(std::string what, const Statement& s, Usd baseline, Usd counted) {
+/// What a run says against its own baseline.
+SensitivityRow row_of(std::string what, const Statement& s) {
   SensitivityRow row;
   row.what = std::move(what);
-  row.baseline = baseline;
-  row.counted = counted;
+  row.against = name_of(s.baseline);
+  row.baseline = s.baseline_cost();
   row.fixed = s.fixed;
-  row.disallowed = s.disallowed.sum();
+  row.claimed = s.claimed_saving();
+  row.counted = s.counted_saving();
+  row.counted_marginal = s.counted_marginal();
+  row.disallowed = s.disallowed_saving();
   row.failed_cells = static_cast<std::uint64_t>(
       std::count_if(s.cells.begin(), s.cells.end(), [](const Cell& cell) { return cell.failed != Reason::none; }));
-  row.saving_share = saving_share(baseline, counted, s.fixed);
+  return row;
+}
+
+SensitivityRow against_cheapest(const Statement& s) {
+  SensitivityRow row = row_of("baseline = cheapest compliant PAYG", s);
+  row.against = "cheapest-compliant-payg";
+  row.baseline = s.cheapest.baseline;
+  row.claimed = s.cheapest.claimed - s.fixed;
+  row.counted = s.cheapest.counted - s.fixed;
+  row.counted_marginal = s.cheapest.counted;
+  row.disallowed = s.cheapest.disallowed;
   return row;
 }
 
@@ -169,12 +183,12 @@ Result<Sensitivity> sensitivity(const Fleet& given, RequestSource& source, const
   Sensitivity result;
   if (mode == SensitivityMode::off) return result;
   RunOptions options = main;
-  options.compare_status_quo = false;
+  options.compare_status_quo = !decomposes(main.baseline);
   options.shapley = false;
   options.facts = false;
-  options.baseline = decomposes(main.baseline) ? main.baseline : BaselineKind::all_payg;
   options.witness = {};
   options.each = {};
+  options.beside = {};
   options.progress = {};
   const double share = mode == SensitivityMode::full ? 1.0 : sample_share(given, total);
   if (share < 1.0) {
@@ -190,6 +204,7 @@ Result<Sensitivity> sensitivity(const Fleet& given, RequestSource& source, const
     std::string what;
     Fleet fleet;
     double demand = 0.0;
+    std::optional<Slowdown> servers = std::nullopt;
   };
   std::vector<Change> changes = {{"as given", base, 0.0},
                                  {"PAYG prices +20%", with_prices(base, kMore), 0.0},
@@ -215,6 +230,15 @@ Result<Sensitivity> sensitivity(const Fleet& given, RequestSource& source, const
     changes.push_back({"electricity -20%", with_electricity(base, kLess), 0.0});
   }
 
+  bool gpus = false, other_world = false;
+  const Snapshot offered(base);
+  for (const Offer& offer : offered.offers()) {
+    gpus = gpus || offer.profile.has_value();
+    other_world = other_world || (offer.profile && main.plant.slowdown.of(*offer.profile) != 1.0);
+  }
+  if (other_world) changes.push_back({"servers as fast as their figures say", base, 0.0, 1.0});
+  if (gpus) changes.push_back({"servers 30% slower than their figures say", base, 0.0, kSlower});
+
   std::optional<SensitivityRow> cheapest;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const Change& change = changes[i];
@@ -231,16 +255,21 @@ Result<Sensitivity> sensitivity(const Fleet& given, RequestSource& source, const
     } else {
       options.keep = {};
     }
+    options.plant.slowdown = change.servers.value_or(main.plant.slowdown);
     const Snapshot snapshot(change.fleet);
     const Result<RunResult> done = run(snapshot, from, options);
     if (!done) return Error(done.error()).with("sensitivity to " + change.what);
-    const Statement& s = done->statement;
-    result.rows.push_back(row_of(change.what, s, s.denominator, s.counted.sum()));
-    if (i == 0) cheapest = row_of("baseline = cheapest compliant PAYG", s, s.cheapest.baseline, s.cheapest.counted);
+    result.rows.push_back(row_of(change.what, done->statement));
+    result.rows.back().servers = change.servers.has_value();
+    if (i == 0) cheapest = against_cheapest(done->statement);
     if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(changes.size()));
   }
   result.rows.push_back(*cheapest);
-  for (SensitivityRow& row : result.rows) row.change = row.saving_share - result.rows.front().saving_share;
+  for (SensitivityRow& row : result.rows) {
+    row.claimed_share = share_of(row.claimed, row.baseline);
+    row.saving_share = share_of(row.counted, row.baseline);
+    row.change = row.saving_share - result.rows.front().saving_share;
+  }
   return result;
 }
 

@@ -17,14 +17,14 @@ struct Sensitivity {
 ///   demand +20%              every request, and a seeded 20% of them a second time less than a second later
 ///   demand -20%              a seeded 20% of the requests left out
 ///   owned capacity +-20%     owned pools that much larger or smaller, their fixed cost alike: the same demand at
-///   another
-///                            utilization
+///                            another utilization
 ///   epsilon halved, doubled  the miss rate allowed at a knee
 ///   price of a GPU-hour and of fees +-20%   amortization, rent and committed fees
 ///   electricity +-20%        where something is owned
+///   servers as fast as their figures say, 30% slower   the first where the world of the run as given is another one
 ///   baseline = cheapest compliant PAYG   no run of its own: the same requests against another price
 ///
-/// Savings are counted and fully loaded, against all-PAYG (uncached if that is the baseline).
+/// All but the last are against the baseline of the run as given.
 /// @param options of the run as given; what only the main report needs is left out
 /// @param total of the main run, for the share of a sample  @param mode sample or full
 /// @return as run(); unavailable if the source can be read only once

@@ -34,8 +34,11 @@ MemorySource steady(std::size_t count = 400) {
   });
 }
 
-Sensitivity table(const Fleet& fleet, MemorySource& source, SensitivityMode mode = SensitivityMode::full) {
-  const Result<Sensitivity> made = sensitivity(fleet, source, {}, mode, 400);
+Sensitivity table(const Fleet& fleet, MemorySource& source, SensitivityMode mode = SensitivityMode::full,
+                  BaselineKind baseline = BaselineKind::all_payg) {
+  RunOptions options;
+  options.baseline = baseline;
+  const Result<Sensitivity> made = sensitivity(fleet, source, options, mode, 400);
   EXPECT_TRUE(made) << (made ? "" : made.error().what());
   return made ? *made : Sensitivity{};
 }
@@ -77,6 +80,57 @@ TEST(Sensitivity, of_owned_capacity_moves_its_fixed_cost_alike) {
   // The run may end a little sooner or later.
   EXPECT_NEAR(static_cast<double>(row(s, "owned capacity +20%").fixed.nano) / base, 1.2, 0.02);
   EXPECT_NEAR(static_cast<double>(row(s, "owned capacity -20%").fixed.nano) / base, 0.8, 0.02);
+}
+
+TEST(Sensitivity, of_what_capacity_costs_moves_the_saving_by_exactly_as_much) {
+  const auto fleet = fleet_with_pool();
+  MemorySource source = steady();
+  const Sensitivity s = table(*fleet, source);
+  const SensitivityRow &base = row(s, "as given"), &more = row(s, "price of a GPU-hour and of fees +20%"),
+                       &less = row(s, "price of a GPU-hour and of fees -20%");
+  ASSERT_GT(more.fixed, base.fixed);
+  EXPECT_NEAR(static_cast<double>((more.fixed - base.fixed).nano), static_cast<double>((base.fixed - less.fixed).nano),
+              2);
+  EXPECT_EQ(base.counted - more.counted, more.fixed - base.fixed);
+  EXPECT_EQ(less.counted - base.counted, base.fixed - less.fixed);
+  EXPECT_EQ(more.baseline, base.baseline);
+  EXPECT_EQ(base.counted, base.counted_marginal - base.fixed);
+  EXPECT_EQ(base.claimed, base.counted + base.disallowed);
+  // Both sides of a status quo on the same fleet pay it.
+  const Sensitivity other = table(*fleet, source, SensitivityMode::full, BaselineKind::status_quo);
+  EXPECT_EQ(row(other, "price of a GPU-hour and of fees +20%").counted, row(other, "as given").counted);
+  EXPECT_EQ(row(other, "price of a GPU-hour and of fees +20%").baseline - row(other, "as given").baseline,
+            more.fixed - base.fixed);
+}
+
+TEST(Sensitivity, is_against_the_baseline_of_the_run_and_says_so) {
+  const auto fleet = fleet_with_pool();
+  MemorySource source = steady();
+  for (const BaselineKind baseline :
+       {BaselineKind::all_payg, BaselineKind::status_quo, BaselineKind::round_robin, BaselineKind::all_payg_uncached}) {
+    RunOptions options;
+    options.baseline = baseline;
+    options.compare_status_quo = true;
+    const Snapshot snapshot(*fleet);
+    ASSERT_TRUE(source.rewind());
+    const Result<RunResult> main = run(snapshot, source, options);
+    ASSERT_TRUE(main);
+    const Sensitivity s = table(*fleet, source, SensitivityMode::full, baseline);
+    for (const SensitivityRow& r : s.rows)
+      EXPECT_EQ(r.against, &r == &s.rows.back() ? "cheapest-compliant-payg" : name_of(baseline)) << r.what;
+    EXPECT_EQ(row(s, "as given").baseline, main->statement.baseline_cost()) << name_of(baseline);
+    EXPECT_EQ(row(s, "as given").counted, main->statement.counted_saving()) << name_of(baseline);
+  }
+}
+
+TEST(Sensitivity, shows_what_the_gates_took_in_each_row) {
+  auto fleet = fleet_with_pool();
+  fleet->slo_classes[0].tpot = Duration{9'000'000};  // a step takes 10 ms: nothing on the pool is in time
+  MemorySource source = steady();
+  const SensitivityRow base = row(table(*fleet, source), "as given");
+  EXPECT_GT(base.failed_cells, 0U);
+  EXPECT_GT(base.disallowed, Usd{});
+  EXPECT_GT(base.claimed_share, base.saving_share);
 }
 
 TEST(Sensitivity, gives_the_same_twice) {

@@ -121,6 +121,45 @@ TEST(SlowPlant, corrects_the_prompt_rate_of_a_pool_that_nobody_measured) {
   EXPECT_LT(saved(slower), saved(right));
 }
 
+/// Half a day on a pool that nobody measured, or somebody did.
+Analysis analysed(bool measured, std::optional<double> slowdown, SensitivityMode table = SensitivityMode::off) {
+  auto fleet = fleet_with(1.0);
+  fleet->destinations.back().serving[0].measured->measured = measured;
+  const Snapshot snapshot(*fleet);
+  MemorySource source =
+      MemorySource::of(4'000, [](std::size_t i) { return made(0.11 * static_cast<double>(i), 400, 200); });
+  AnalyzeOptions options;
+  options.plant_slowdown = slowdown;
+  options.sensitivity = table;
+  return analyze(snapshot, source, options).value();
+}
+
+TEST(SlowPlant, is_what_a_headline_rests_on_where_nobody_measured) {
+  const Analysis headline = analysed(false, {});
+  EXPECT_EQ(headline.statement.counted_saving(), analysed(false, 1.0 + kRooflineError).statement.counted_saving());
+  EXPECT_LT(headline.statement.counted_saving(), analysed(false, 1.0).statement.counted_saving());
+  EXPECT_EQ(analysed(true, {}).statement.counted_saving(), analysed(true, 1.0).statement.counted_saving());
+}
+
+TEST(SlowPlant, stands_beside_the_headline_with_the_belief_as_the_world) {
+  const auto rows = [](const Analysis& analysis) {
+    std::vector<SensitivityRow> servers;
+    for (const SensitivityRow& r : analysis.sensitivity)
+      if (r.servers) servers.push_back(r);
+    return servers;
+  };
+  const std::vector<SensitivityRow> roofline = rows(analysed(false, {}, SensitivityMode::full));
+  ASSERT_EQ(roofline.size(), 2U);
+  EXPECT_EQ(roofline[0].counted, analysed(false, 1.0).statement.counted_saving());
+  EXPECT_EQ(roofline[1].counted, analysed(false, 1.3).statement.counted_saving());
+  EXPECT_GT(roofline[0].change, 0.0);
+  EXPECT_LT(roofline[1].change, 0.0);
+  // What the operator measured is the world already.
+  const std::vector<SensitivityRow> measured = rows(analysed(true, {}, SensitivityMode::full));
+  ASSERT_EQ(measured.size(), 1U);
+  EXPECT_EQ(measured[0].what, "servers 30% slower than their figures say");
+}
+
 TEST(SlowPlant, believed_as_it_is_does_better_than_found_out) {
   const Hours found_out = replay(1.0, 1.3);
   const Hours told = replay(1.3, 1.0);  // the belief says what the plant is

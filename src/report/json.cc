@@ -24,7 +24,11 @@ report::Json choices(const ReportInput& input) {
   const auto time = [](Instant t, Instant open) { return t == open ? report::Json() : report::Json(to_rfc3339(t)); };
   report::Json names = report::Json::array();
   for (const auto& [from, to] : input.options.naming.model_map) names.push_back({from, to});
+  report::Json held = report::Json::array();
+  for (std::size_t d = 0; d < input.options.held.size(); ++d)
+    if (input.options.held[d]) held.push_back(input.fleet->fleet().destinations[d].name);
   return {{"model", input.options.naming.model},
+          {"held", held},
           {"model_map", names},
           {"window_from", time(input.options.from, Instant::min())},
           {"window_to", time(input.options.to, Instant::max())},
@@ -47,18 +51,19 @@ std::string to_json(const ReportInput& input) {
   const report::Sections w{fleet, *input.fleet, a, s};
   report::Json j;
   j["schema"] = "ace.report/1";
-  j["source"] = {{"trace", input.trace_name},
-                 {"format", a.source_format},
-                 {"fleet", input.fleet_name},
-                 {"fleet_digest", fmt::format("{:016x}", fleet.digest)},
-                 {"seed", a.seed},
-                 {"plant_slowdown", input.options.plant_slowdown},
-                 {"recorded", static_cast<bool>(input.options.record)},
-                 {"islands", a.islands},
-                 {"sensitivity", name_of(input.options.sensitivity)},
-                 {"settlement", name_of(input.options.settlement)},
-                 {"idle", name_of(input.options.idle)},
-                 {"choices", choices(input)}};
+  j["source"] = {
+      {"trace", input.trace_name},
+      {"format", a.source_format},
+      {"fleet", input.fleet_name},
+      {"fleet_digest", fmt::format("{:016x}", fleet.digest)},
+      {"seed", a.seed},
+      {"plant_slowdown", input.options.plant_slowdown ? report::Json(*input.options.plant_slowdown) : report::Json()},
+      {"recorded", static_cast<bool>(input.options.record)},
+      {"islands", a.islands},
+      {"sensitivity", name_of(input.options.sensitivity)},
+      {"settlement", name_of(input.options.settlement)},
+      {"idle", name_of(input.options.idle)},
+      {"choices", choices(input)}};
   j["window"] = {{"from", to_rfc3339(s.from)},
                  {"to", to_rfc3339(s.to)},
                  {"seconds", static_cast<double>(nanos(s.to - s.from)) / 1e9},

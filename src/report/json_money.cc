@@ -4,11 +4,12 @@
 namespace ace::report {
 
 Json Sections::headline() const {
-  // Fixed cost stands on both sides of a baseline that uses the same fleet.
-  const bool greenfield = decomposes(s.baseline);
-  const Usd marginal = greenfield ? s.denominator : s.other.baseline;
-  const Usd baseline = greenfield ? marginal : marginal + s.fixed - s.fixed_apart;
-  const Usd counted = greenfield ? s.counted.sum() : s.other.counted;
+  const Usd baseline = s.baseline_cost();
+  const Usd marginal = decomposes(s.baseline) ? baseline : s.other.baseline;
+  const Usd counted = s.counted_marginal();
+  Json servers = Json::array();
+  for (const SensitivityRow& r : a.sensitivity)
+    if (r.servers) servers.push_back({{"what", r.what}, {"saving_share", r.saving_share}, {"change", r.change}});
   Json j;
   j["baseline"] = name_of(s.baseline);
   j["grade"] = name_of(s.grade);
@@ -21,39 +22,40 @@ Json Sections::headline() const {
   j["counted_saving_share"] = share(s.counted_saving(), baseline);
   j["counted_marginal_saving_usd"] = usd(counted);
   j["counted_marginal_saving_share"] = share(counted, marginal);
-  j["disallowed_usd"] = usd(greenfield ? s.disallowed.sum() : s.other.disallowed);
+  j["disallowed_usd"] = usd(s.disallowed_saving());
   j["assumed_routing_usd"] = usd(s.assumed_routing);
   j["assumed_baseline_usd"] = usd(s.assumed_baseline);
+  j["other_servers"] = servers;
   return j;
 }
 
 Json Sections::baselines() const {
   Json all = Json::array();
-  const auto one = [&](const char* name, const char* meaning, Usd baseline, Usd claimed, Usd counted,
-                       bool fixed_on_both) {
+  /// @param fixed what of the fixed cost stands on the baseline's side too
+  const auto one = [&](const char* name, const char* meaning, const OneSaving& against, Usd fixed) {
+    const Usd baseline = against.baseline + fixed, added = s.fixed - fixed;
     all.push_back({{"baseline", name},
                    {"meaning", meaning},
                    {"baseline_usd", usd(baseline)},
-                   {"claimed_saving_usd", usd(claimed)},
-                   {"counted_saving_usd", usd(counted)},
-                   {"counted_saving_share", share(counted, baseline)},
-                   {"fixed_cost_on_both_sides", fixed_on_both}});
+                   {"claimed_saving_usd", usd(against.claimed - added)},
+                   {"counted_saving_usd", usd(against.counted - added)},
+                   {"counted_saving_share", share(against.counted - added, baseline)},
+                   {"fixed_on_both_sides_usd", usd(fixed)}});
   };
   one("all-payg",
       "every request at its model's default pay-as-you-go price, no fixed cost; includes what the customer's own "
       "purchases save",
-      s.all_payg.baseline, s.all_payg.claimed - s.fixed, s.all_payg.counted - s.fixed, false);
+      s.all_payg, {});
   if (s.other.requests > 0) {
     const bool in_turn = s.baseline == BaselineKind::round_robin;
     one(in_turn ? "round-robin" : "status-quo",
         in_turn ? "the same fleet, every feasible destination in turn, the same fixed cost; what ACE changes"
-        : s.observed_requests > 0 ? "what the log says a request cost, where it does, else the declared order; the "
-                                    "same fixed cost, but for rented units, which the log did without; what ACE changes"
+        : s.observed_requests > 0 ? "what the log says a request cost, where it does, else the declared order; fixed "
+                                    "cost of what was held already (--held) stands on both sides, of the rest on ours "
+                                    "alone"
                                   : "the same fleet in declared order up to each cap, overflow to the default API, the "
                                     "same fixed cost; what ACE changes",
-        s.other.baseline + s.fixed - s.fixed_apart, s.other.claimed - s.fixed_apart, s.other.counted - s.fixed_apart,
-        true);
-    all.back()["fixed_on_our_side_only_usd"] = usd(s.fixed_apart);
+        s.other, s.fixed_other);
     all.back()["served_share"] = share(a.status_quo_served, s.requests);
     all.back()["slo_share"] = share(a.status_quo_slo_met, a.status_quo_served);
     if (s.observed_requests > 0 && !in_turn) {
@@ -62,10 +64,8 @@ Json Sections::baselines() const {
     }
   }
 
-  one("all-payg-uncached", "as all-payg, without the provider's own prompt cache", s.all_payg_uncached.baseline,
-      s.all_payg_uncached.claimed - s.fixed, s.all_payg_uncached.counted - s.fixed, false);
-  one("cheapest-compliant-payg", "as all-payg, at the cheapest compliant price of each model", s.cheapest.baseline,
-      s.cheapest.claimed - s.fixed, s.cheapest.counted - s.fixed, false);
+  one("all-payg-uncached", "as all-payg, without the provider's own prompt cache", s.all_payg_uncached, {});
+  one("cheapest-compliant-payg", "as all-payg, at the cheapest compliant price of each model", s.cheapest, {});
   return all;
 }
 
@@ -101,7 +101,8 @@ Json Sections::fixed_cost() const {
     lines.push_back({{"destination", line.destination.valid() ? destination(line.destination) : "ACE hosts"},
                      {"kind", name_of(line.kind)},
                      {"used_usd", usd(line.used)},
-                     {"idle_usd", usd(line.idle)}});
+                     {"idle_usd", usd(line.idle)},
+                     {"on_both_sides", line.both_sides}});
   return lines;
 }
 

@@ -53,6 +53,7 @@ Json Sections::service() const {
           {"spilled", s.spilled},
           {"retried", s.retried},
           {"reserve_short_requests", s.reserve_short},
+          {"held_back_requests", a.held_back ? Json(*a.held_back) : Json()},
           {"evictions", a.evictions},
           {"unit_changes", a.unit_changes},
           {"input_tokens", s.input},
@@ -141,17 +142,18 @@ Json Sections::sensitivity() const {
   Json rows = Json::array();
   for (const SensitivityRow& r : a.sensitivity)
     rows.push_back({{"what", r.what},
+                    {"baseline", r.against},
                     {"baseline_usd", usd(r.baseline)},
-                    {"counted_saving_usd", usd(r.counted - r.fixed)},
-                    {"counted_marginal_saving_usd", usd(r.counted)},
+                    {"claimed_saving_usd", usd(r.claimed)},
+                    {"counted_saving_usd", usd(r.counted)},
+                    {"counted_marginal_saving_usd", usd(r.counted_marginal)},
                     {"disallowed_usd", usd(r.disallowed)},
                     {"failed_cells", r.failed_cells},
                     {"fixed_usd", usd(r.fixed)},
+                    {"claimed_share", r.claimed_share},
                     {"saving_share", r.saving_share},
                     {"change", r.change}});
-  return {{"sample_share", a.sensitivity_sample},
-          {"baseline", name_of(decomposes(s.baseline) ? s.baseline : BaselineKind::all_payg)},
-          {"rows", rows}};
+  return {{"sample_share", a.sensitivity_sample}, {"baseline", name_of(s.baseline)}, {"rows", rows}};
 }
 
 Json Sections::bounds() const {

@@ -104,6 +104,9 @@ class Page {
          h["grade"].get<std::string>());
     line("  {:<20} {:>16}   {} before fixed cost", "marginal view", dollars(h["counted_marginal_saving_usd"]),
          percent(h["counted_marginal_saving_share"]));
+    for (const Json& r : h["other_servers"])
+      line("  {:<20} {:>16}   {}: {} points", "", percent(r["saving_share"]), r["what"].get<std::string>(),
+           points(r["change"]));
     line("  {:<20} {:>16}   by the gates below", "disallowed", dollars(h["disallowed_usd"]));
     if (!zero(h["assumed_routing_usd"]))
       line("  {:<20} {:>16}   routing without quality evidence, outside the headline", "assumed",
@@ -113,9 +116,9 @@ class Page {
     for (const Json& b : j_["baselines"])
       line("  {:<26}{:>16}{:>18}{:>9}{}", b["baseline"].get<std::string>(), dollars(b["baseline_usd"]),
            dollars(b["counted_saving_usd"]), percent(b["counted_saving_share"]),
-           b.contains("slo_share")
-               ? fmt::format("  same fixed cost on both sides; it meets the SLO of {}", percent(b["slo_share"], 2))
-               : "");
+           b.contains("slo_share") ? fmt::format("  {} of fixed cost on both sides; it meets the SLO of {}",
+                                                 dollars(b["fixed_on_both_sides_usd"]), percent(b["slo_share"], 2))
+                                   : "");
   }
 
   void waterfall() {
@@ -156,6 +159,8 @@ class Page {
     if (s["reserve_short_requests"] != 0)
       line("  reserve  {:>9} requests came while no headroom was left for the loss of the largest destination",
            count(s["reserve_short_requests"]));
+    if (!s["held_back_requests"].is_null() && s["held_back_requests"] != 0)
+      line("  reserve  {:>9} requests that could wait were held back for it", count(s["held_back_requests"]));
     const Json& g = j_["goodput"];
     if (!g["tokens_per_fully_loaded_usd"].is_null())
       line("  goodput  {:>9.0f} output tokens inside SLO per fully loaded dollar{}",
@@ -236,8 +241,9 @@ class Page {
                     "alike)",
                     s["baseline"].get<std::string>(), percent(s["sample_share"], 0)));
     for (const Json& r : s["rows"])
-      line("  {:<44}{:>9}{:>9} points{:>16} disallowed, {} cells failed", r["what"].get<std::string>(),
-           percent(r["saving_share"]), points(r["change"]), dollars(r["disallowed_usd"]), count(r["failed_cells"]));
+      line("  {:<44}{:>9}{:>9} points{:>16} disallowed of {}, {} cells failed{}", r["what"].get<std::string>(),
+           percent(r["saving_share"]), points(r["change"]), dollars(r["disallowed_usd"]), percent(r["claimed_share"]),
+           count(r["failed_cells"]), r["baseline"] == s["baseline"] ? "" : "; of " + r["baseline"].get<std::string>());
   }
 
   void chargeback() {

@@ -48,6 +48,21 @@ std::string header_names(std::string_view head, char delimiter) {
   return lower(names + name + ",");
 }
 
+/// Columns that tell the formats with a header apart, as header_names() has them.
+struct Telling {
+  TraceFormat format;
+  std::vector<std::string_view> columns;
+};
+const std::vector<Telling>& telling_columns() {
+  static const std::vector<Telling> all = {{TraceFormat::azure, {"timestamp", "contexttokens", "generatedtokens"}},
+                                           {TraceFormat::burstgpt, {"timestamp", "request tokens", "response tokens"}},
+                                           {TraceFormat::servegen, {"client", "t_s", "rate_per_s"}},
+                                           {TraceFormat::servegen, {"client", "window_start_s", "in_mean"}},
+                                           {TraceFormat::litellm, {"starttime", "prompt_tokens", "completion_tokens"}},
+                                           {TraceFormat::csv, {"at", "prompt", "output"}}};
+  return all;
+}
+
 Result<TraceFormat> detect_json(std::string_view head) {
   const std::string_view first = head.substr(0, 64U << 10);
   if (has_key(first, "organization.usage.completions.result") || has_key(first, "num_model_requests") ||
@@ -111,17 +126,14 @@ Result<TraceFormat> detect(std::string_view head, char delimiter) {
   if (first == std::string_view::npos) return Error(Errc::bad_input, "the file is empty, expected a trace");
   if (head[first] == '{' || head[first] == '[') return detect_json(head.substr(first));
   const std::string names = header_names(head.substr(first), delimiter);
-  const auto all = [&](std::initializer_list<std::string_view> wanted) {
-    return std::all_of(wanted.begin(), wanted.end(), [&](std::string_view name) {
-      return names.find(fmt::format(",{},", name)) != std::string::npos;
-    });
-  };
-  if (all({"timestamp", "contexttokens", "generatedtokens"})) return TraceFormat::azure;
-  if (all({"timestamp", "request tokens", "response tokens"})) return TraceFormat::burstgpt;
-  if (all({"client", "t_s", "rate_per_s"}) || all({"client", "window_start_s", "in_mean"}))
-    return TraceFormat::servegen;
-  if (all({"starttime", "prompt_tokens", "completion_tokens"})) return TraceFormat::litellm;
-  if (all({"at", "prompt", "output"})) return TraceFormat::csv;
+  const auto lacks = [&](std::string_view name) { return names.find(fmt::format(",{},", name)) == std::string::npos; };
+  const Telling* nearest = nullptr;  // all but one of its columns are there
+  for (const Telling& t : telling_columns()) {
+    const auto lacking = std::count_if(t.columns.begin(), t.columns.end(), lacks);
+    if (lacking == 0) return t.format;
+    if (lacking == 1 && nearest == nullptr) nearest = &t;
+  }
+  if (names.find('\r') != std::string::npos) return TraceFormat::csv;  // whose reader names the line
   for (const char other : {';', '\t', ',', '|'}) {
     if (other != delimiter && std::count(names.begin(), names.end(), other) > (other == ',' ? 2 : 1)) {
       return Error(Errc::bad_input,
@@ -129,8 +141,14 @@ Result<TraceFormat> detect(std::string_view head, char delimiter) {
                                other == '\t' ? "\\t" : std::string(1, other)));
     }
   }
+  if (nearest != nullptr)
+    return Error(
+        Errc::bad_input,
+        fmt::format("line 1: the header has no column {}, else this would be: {}; add it, or map "
+                    "the columns with --columns at=NAME,prompt=NAME,output=NAME",
+                    *std::find_if(nearest->columns.begin(), nearest->columns.end(), lacks), title_of(nearest->format)));
   return Error(Errc::bad_input,
-               "a CSV whose header is of no known trace format; map its columns with --columns "
+               "line 1: a CSV whose header is of no known trace format; map its columns with --columns "
                "at=NAME,prompt=NAME,output=NAME, or name the format with --format");
 }
 

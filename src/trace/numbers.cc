@@ -196,7 +196,9 @@ Result<Instant> TimeColumn::parse_civil(std::string_view text) {
   if (wrong != 0 || (text[10] != ' ' && text[10] != 'T' && text[10] != 't') || text[13] != ':' || text[16] != ':') {
     return bad("");
   }
-  if (hour > 23 || minute > 59 || second > 60) return bad(": there is no such time of day");
+  // A leap second is the last one of an hour of UTC; zones are whole quarters of an hour away from it.
+  if (hour > 23 || minute > 59 || second > 60 || (second == 60 && minute % 15 != 14))
+    return bad(": there is no such time of day");
   std::size_t i = 19;
   std::int64_t fraction = 0;
   if (i < text.size() && text[i] == '.') {

@@ -1,5 +1,5 @@
 /** Coverage, then the headline and the other baselines: a percentage never stands without its baseline's name. */
-import { attainment, count, duration, moment, percent, reason } from "./format";
+import { attainment, count, duration, moment, percent, points, reason } from "./format";
 import { nano } from "./money";
 import { Fact, Money, PlainTable, Section } from "./parts";
 import type { Baseline, Report } from "./report";
@@ -66,6 +66,11 @@ export function Headline({ report }: { report: Report }) {
           <p class="against">
             <b>{percent(h.counted_saving_share)}</b> of the <b>{h.baseline}</b> baseline, fully loaded
           </p>
+          {h.other_servers.map((r) => (
+            <p class="meaning" key={r.what}>
+              <b>{percent(r.saving_share)}</b> ({points(r.change)}) with {r.what}
+            </p>
+          ))}
           <p>
             <span class={`grade g-${h.grade}`}>grade: {h.grade}</span>
           </p>
@@ -78,7 +83,13 @@ export function Headline({ report }: { report: Report }) {
             </p>
             <p class="against">
               <b>{percent(other.counted_saving_share)}</b> of the <b>{other.baseline}</b> baseline
-              {other.fixed_cost_on_both_sides ? ", the same fixed cost on both sides" : ", fully loaded"}
+              {nano(other.fixed_on_both_sides_usd) !== 0n ? (
+                <>
+                  , fixed cost of <Money usd={other.fixed_on_both_sides_usd} /> on both sides
+                </>
+              ) : (
+                ", fully loaded"
+              )}
             </p>
             <p class="meaning">{replayed(other)}</p>
           </div>

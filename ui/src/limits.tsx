@@ -43,8 +43,9 @@ export function Sensitivity({ report }: { report: Report }) {
         table={() => (
           <PlainTable
             caption="Sensitivity"
-            head={["Changed", "Baseline", "Counted saving", "Of it fixed", "Disallowed", "Failed cells", "Saving share", "Change"]}
-            rows={rows.map((r) => [r.what, <Money usd={r.baseline_usd} />, <Money usd={r.counted_saving_usd} />, <Money usd={r.fixed_usd} />, <Money usd={r.disallowed_usd} />, count(r.failed_cells), percent(r.saving_share), points(r.change)])}
+            head={["Changed", "Against", "Baseline", "Counted saving", "Of it fixed", "Disallowed", "Failed cells", "Claimed share", "Saving share", "Change"]}
+            words={[1]}
+            rows={rows.map((r) => [r.what, r.baseline, <Money usd={r.baseline_usd} />, <Money usd={r.counted_saving_usd} />, <Money usd={r.fixed_usd} />, <Money usd={r.disallowed_usd} />, count(r.failed_cells), percent(r.claimed_share), percent(r.saving_share), points(r.change)])}
           />
         )}
       >

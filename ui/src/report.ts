@@ -40,7 +40,7 @@ export interface Baseline {
   claimed_saving_usd: Usd;
   counted_saving_usd: Usd;
   counted_saving_share: Share;
-  fixed_cost_on_both_sides: boolean;
+  fixed_on_both_sides_usd: Usd;
   served_share?: Share;
   slo_share?: Share;
 }
@@ -126,12 +126,15 @@ export interface SupplyCurve {
 
 export interface SensitivityRow {
   what: string;
+  baseline: string;
   baseline_usd: Usd;
+  claimed_saving_usd: Usd;
   counted_saving_usd: Usd;
   counted_marginal_saving_usd: Usd;
   disallowed_usd: Usd;
   failed_cells: number;
   fixed_usd: Usd;
+  claimed_share: Share;
   saving_share: Share;
   change: number | null;
 }
@@ -180,6 +183,7 @@ export interface Report {
     disallowed_usd: Usd;
     assumed_routing_usd: Usd;
     assumed_baseline_usd: Usd;
+    other_servers: { what: string; saving_share: Share; change: number | null }[];
   };
   baselines: Baseline[];
   waterfall: Bar[];
