@@ -39,7 +39,8 @@ Result<void> Finder::look() {
     const Result<std::optional<Seal>> seal = seal_at_end(**file, number);
     if (!seal) return Error(seal.error());
     if (*seal) {
-      if ((*seal)->id_ms_min <= (*seal)->id_ms_max) keys_.sealed(number, (*seal)->id_ms_min, (*seal)->id_ms_max);
+      if ((*seal)->id_ms_min <= (*seal)->id_ms_max)
+        keys_.sealed(number, {(*seal)->id_ms_min, (*seal)->id_ms_max, (*seal)->chain});
       sealed_ = number;
       next_ = (*seal)->end;
       continue;

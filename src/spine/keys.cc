@@ -12,8 +12,8 @@
 namespace ace::spine {
 using namespace little_endian;
 namespace {
-constexpr std::string_view kKeysMagic = "ACEKEYS1";
-constexpr std::size_t kEntry = 24, kHeadBytes = 24;
+constexpr std::string_view kKeysMagic = "ACEKEYS2";
+constexpr std::size_t kEntry = 24, kHeadBytes = 56, kSummed = 12;
 }  // namespace
 
 Fingerprint fingerprint_of(const event::Key& key) {
@@ -27,21 +27,23 @@ std::string Keys::name_of(std::uint32_t segment) { return fmt::format("{:08}.key
 void Keys::add(const Fingerprint& key, Address address) { open_[key].push_back(address); }
 
 Result<void> Keys::write(std::uint32_t segment, const Table& table) {
-  std::string entries;
-  entries.reserve(table.size() * kEntry);
+  std::string summed;
+  summed.reserve(kHeadBytes - kSummed + table.size() * kEntry);
+  put(summed, segment);
+  put(summed, std::uint64_t{table.size()});
+  summed += view(sealed_.at(segment).chain);
   for (const auto& [key, offset] : table) {
-    put(entries, key.high);
-    put(entries, key.low);
-    put(entries, std::uint64_t{offset});
+    put(summed, key.high);
+    put(summed, key.low);
+    put(summed, std::uint64_t{offset});
   }
   std::string bytes(kKeysMagic);
-  put(bytes, crc32c(entries));
-  put(bytes, segment);
-  put(bytes, std::uint64_t{table.size()});
-  return write_whole(*disk_, name_of(segment), bytes + entries);
+  put(bytes, crc32c(summed));
+  return write_whole(*disk_, name_of(segment), bytes + summed);
 }
 
-Result<void> Keys::seal(std::uint32_t segment, std::uint64_t id_ms_min, std::uint64_t id_ms_max) {
+Result<void> Keys::seal(std::uint32_t segment, const Sealed& as) {
+  sealed(segment, as);
   Table table;
   for (const auto& [key, places] : open_)
     for (const Address& place : places)
@@ -50,17 +52,14 @@ Result<void> Keys::seal(std::uint32_t segment, std::uint64_t id_ms_min, std::uin
   // Where there is no room for it, it is made again when somebody needs it: what must not be lost is that it is needed.
   if (Result<void> done = write(segment, table); !done && done.error().code() != Errc::out_of_range) return done;
   open_.clear();
-  sealed(segment, id_ms_min, id_ms_max);
   return {};
 }
 
-void Keys::sealed(std::uint32_t segment, std::uint64_t id_ms_min, std::uint64_t id_ms_max) {
-  sealed_[segment] = {id_ms_min, id_ms_max};
-}
+void Keys::sealed(std::uint32_t segment, const Sealed& as) { sealed_[segment] = as; }
 
-void Keys::sealed_as(std::uint32_t segment, std::uint64_t id_ms_min, std::uint64_t id_ms_max) {
+void Keys::sealed_as(std::uint32_t segment, const Sealed& as) {
   open_.clear();
-  if (id_ms_min <= id_ms_max) sealed(segment, id_ms_min, id_ms_max);
+  if (as.ms_min <= as.ms_max) sealed(segment, as);
 }
 
 Result<void> Keys::restore(std::uint32_t segment, std::vector<std::pair<Fingerprint, std::uint32_t>> keys) {
@@ -95,7 +94,8 @@ Result<Keys::Listed*> Keys::listed(std::uint32_t segment) {
   const bool sound = bytes->size() >= kHeadBytes && bytes->starts_with(kKeysMagic) &&
                      get<std::uint32_t>(*bytes, 12) == segment &&
                      bytes->size() == kHeadBytes + kEntry * get<std::uint64_t>(*bytes, 16) &&
-                     crc32c(std::string_view(*bytes).substr(kHeadBytes)) == get<std::uint32_t>(*bytes, 8);
+                     crc32c(std::string_view(*bytes).substr(kSummed)) == get<std::uint32_t>(*bytes, 8) &&
+                     std::string_view(*bytes).substr(24, 32) == view(sealed_.at(segment).chain);
   if (!sound) return Error(Errc::not_found, name_of(segment) + ": the keys of this segment must be made again");
   Listed& made = listed_[segment];
   made.file = *std::move(file);

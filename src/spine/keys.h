@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "spine/digest.h"
 #include "spine/disk.h"
 #include "spine/frame.h"
 #include "spine/record.h"
@@ -28,13 +29,19 @@ class Keys {
   explicit Keys(Disk& disk) : disk_(&disk) {}
 
   void add(const Fingerprint& key, Address address);
+  /// A sealed segment: the times in its ids, and the chain behind its last record, which no other segment of any log
+  /// has. A file of keys says it too, so that one of another log, or of a copy that went on by itself, is no word.
+  struct Sealed {
+    std::uint64_t ms_min = 0, ms_max = 0;
+    Digest chain{};
+  };
   /// All of this segment's, sorted, into its file; they stay known. Losing the file loses nothing: it can be made
   /// again.
-  Result<void> seal(std::uint32_t segment, std::uint64_t id_ms_min, std::uint64_t id_ms_max);
+  Result<void> seal(std::uint32_t segment, const Sealed& as);
   /// A segment sealed earlier, whose keys are in its file.
-  void sealed(std::uint32_t segment, std::uint64_t id_ms_min, std::uint64_t id_ms_max);
+  void sealed(std::uint32_t segment, const Sealed& as);
   /// A segment that was walked as the last one, with every key added, and turned out to be sealed.
-  void sealed_as(std::uint32_t segment, std::uint64_t id_ms_min, std::uint64_t id_ms_max);
+  void sealed_as(std::uint32_t segment, const Sealed& as);
   /// Places that may hold this key, oldest first: usually none or one.
   /// @param id_ms the time in its id
   /// @return not_found if the file of a segment must be made again first; its number is in `missing`
@@ -55,9 +62,6 @@ class Keys {
   struct Hash {
     std::size_t operator()(const Fingerprint& f) const { return f.high ^ f.low; }
   };
-  struct Range {
-    std::uint64_t ms_min = 0, ms_max = 0;
-  };
   using Entry = std::pair<Fingerprint, std::uint32_t>;  ///< offset in the segment
   using Table = std::vector<Entry>;                     // sorted
   /// The keys of a sealed segment: in its file, or here if there was no room for that.
@@ -74,7 +78,7 @@ class Keys {
 
   Disk* disk_;
   std::unordered_map<Fingerprint, std::vector<Address>, Hash> open_;  // looked up only; of the growing segment
-  std::map<std::uint32_t, Range> sealed_;
+  std::map<std::uint32_t, Sealed> sealed_;
   std::map<std::uint32_t, Listed> listed_;
 };
 

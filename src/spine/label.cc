@@ -11,11 +11,35 @@ bool allowed(char c) {
          std::string_view("._:/+-[]%").find(c) != std::string_view::npos;
 }
 
-/// How keys of ACE, of the providers it speaks to and of the usual clouds begin.
+/// How keys of ACE, of the providers it speaks to and of the usual clouds begin, and the length of the shortest one.
+/// Words that begin like that and are shorter are names.
+struct Secret {
+  std::string_view start;
+  std::size_t least = 0;
+};
+constexpr std::array<Secret, 18> kSecrets = {{{"sk-"},
+                                              {"sk_"},
+                                              {"ace_sk"},
+                                              {"AKIA", 16},
+                                              {"ASIA", 16},
+                                              {"AIza", 30},
+                                              {"eyJ", 20},
+                                              {"ghp_"},
+                                              {"gho_"},
+                                              {"github_pat_"},
+                                              {"glpat-"},
+                                              {"gsk_", 20},
+                                              {"hf_", 20},
+                                              {"nvapi-", 20},
+                                              {"pplx-", 20},
+                                              {"xai-", 20},
+                                              {"xoxb-"},
+                                              {"Bearer"}}};
+
 bool looks_like_a_secret(std::string_view text) {
-  constexpr std::array<std::string_view, 10> kStarts = {"sk-", "sk_",  "ace_sk", "AKIA",  "ASIA",
-                                                        "eyJ", "ghp_", "gho_",   "xoxb-", "Bearer"};
-  return std::any_of(kStarts.begin(), kStarts.end(), [&](std::string_view start) { return text.starts_with(start); });
+  return std::any_of(kSecrets.begin(), kSecrets.end(), [&](const Secret& secret) {
+    return text.starts_with(secret.start) && text.size() >= secret.least;
+  });
 }
 
 }  // namespace
@@ -56,5 +80,7 @@ std::string text_of(std::string_view label) {
   }
   return text;
 }
+
+bool is_kept(std::string_view text) { return text_of(label_of(text)) == text; }
 
 }  // namespace ace::event

@@ -112,7 +112,7 @@ Result<void> Log::seal_segment() {
   if (Result<void> done = file_->write(written_, bytes); !done) return done;
   if (Result<void> done = file_->truncate(written_ + bytes.size()); !done) return done;
   if (Result<void> done = file_->sync(); !done) return done;
-  return keys_.seal(head_.number, id_ms_min_, id_ms_max_);
+  return keys_.seal(head_.number, {id_ms_min_, id_ms_max_, chain_});
 }
 
 /// The next segment, when this one has no room. If there is no room on the disk either, the reserve becomes the next
@@ -158,7 +158,13 @@ Result<void> Log::resume(Instant now) {
   return done ? flush(true) : done;
 }
 
-/// An event of the log itself. Its id is its place, so that it is unique without a random number.
+Result<void> Log::append_own(event::Event event, Instant now) {
+  if (failure_) return *failure_;
+  if (full_) return Error(Errc::out_of_range, kFullText);
+  return put_own(std::move(event), now);
+}
+
+/// Its id is its place, so that it is unique without a random number, and nobody needs to ask whether it was there.
 Result<void> Log::put_own(event::Event event, Instant now) {
   event::Record record;
   record.id = {static_cast<std::uint64_t>(nanos(now) / 1'000'000) << 16, next_};
@@ -198,7 +204,7 @@ Result<void> Log::put(RecordType type, std::string_view payload, Instant now) {
 Result<Appended> Log::append(const event::Key& key, std::string_view bytes, Instant now) {
   if (failure_) return *failure_;
   if (full_) return Error(Errc::out_of_range, kFullText);
-  if (key.id.high >> 16 <= pruned_ms_ && pruned_ms_ != 0) return Appended{Appended::Outcome::too_old, 0};
+  if (pruned_ms_ && key.id.high >> 16 <= *pruned_ms_) return Appended{Appended::Outcome::too_old, 0};
   Result<std::optional<Appended>> known = look_up(key, bytes);
   if (!known) return std::move(known).error();
   const bool conflict = *known && (*known)->outcome == Appended::Outcome::conflict;

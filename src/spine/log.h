@@ -49,6 +49,8 @@ struct Recovery {
   std::uint64_t bytes_cut = 0;  ///< of a torn tail that was never acknowledged
   std::uint32_t cut_segment = 0, cut_offset = 0;
   std::string cut_because;
+  Instant last_word{};    ///< until then, by the clock of its writer, the log is known to be whole
+  bool may_lack = false;  ///< it ends in relaxed records and nothing says that its writer stopped in good order
 };
 
 /// What is left of segments that were pruned: enough to go on verifying.
@@ -68,6 +70,8 @@ class Log {
   /// @param bytes of encode() @return unavailable after a failure (open the log again), out_of_range while the disk is
   /// full
   Result<Appended> append(const event::Key& key, std::string_view bytes, Instant now);
+  /// An event of the log's owner about itself, named by its place.
+  Result<void> append_own(event::Event event, Instant now);
   /// Writes the batch, with a checkpoint if one is due.
   /// @param sync make it durable now; else a later commit does
   Result<void> commit(Instant now, bool sync = true);
@@ -89,7 +93,7 @@ class Log {
   [[nodiscard]] const std::string& last_checkpoint() const { return last_note_; }
   /// Removes the segments that ask_to_prune() asked for, if somebody did and they are sealed. The log goes on.
   /// @return as the disk; nothing is lost if it fails
-  Result<void> prune_as_asked();
+  Result<void> prune_as_asked(Instant now);
 
   struct Identity {
     LogId id{};
@@ -102,7 +106,8 @@ class Log {
   Result<void> create(Instant now);
   Result<void> recover(Instant now, Recovery& recovery);
   Result<void> recover_sealed(const std::vector<std::uint32_t>& numbers, const Pruned& pruned);
-  Result<void> recover_last(std::uint32_t number, Recovery& recovery);
+  Result<void> refuse_before(const Pruned& pruned, Instant now);
+  Result<void> recover_last(std::uint32_t number, Instant now, Recovery& recovery);
   Result<void> seal_again(File& file, std::string_view segment, std::uint32_t at);
   Result<void> cut(std::string_view segment, const SegmentEnd& end, Recovery& recovery);
   Result<SegmentHead> checked_head(std::string_view bytes, std::uint32_t number) const;
@@ -134,7 +139,8 @@ class Log {
   SegmentHead head_;
   std::uint32_t capacity_ = 0, written_ = 0;  ///< bytes of that segment: in all, and written so far
   std::string batch_;                         ///< not written yet
-  std::uint64_t next_ = 0, durable_ = 0, conflicts_ = 0, pruned_ms_ = 0;
+  std::uint64_t next_ = 0, durable_ = 0, conflicts_ = 0;
+  std::optional<std::uint64_t> pruned_ms_;  ///< ids up to this time may have been in what was pruned
   Digest chain_{};
   CompactRange tree_, segment_tree_;
   std::uint64_t id_ms_min_ = ~std::uint64_t{0}, id_ms_max_ = 0;

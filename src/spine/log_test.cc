@@ -99,6 +99,32 @@ TEST(Log, finds_an_event_again_in_a_sealed_segment_even_without_its_list_of_keys
   }
 }
 
+TEST(Log, believes_no_list_of_keys_that_is_of_another_log) {
+  MemoryDisk disk = filled(600, 20U << 10);
+  MemoryDisk other;
+  {
+    LogOptions o = options(20U << 10);
+    o.id.fill(6);
+    Recovery recovery;
+    Log log = *Log::open(other, o, kNow, recovery);
+    Rng rng(10, "others");
+    for (int i = 0; i < 600; ++i) {
+      const event::Record record = event::gen::record_of(3, rng);
+      ASSERT_TRUE(log.append(event::key_of(record), *event::encode(record), kNow));
+    }
+    ASSERT_TRUE(log.commit(kNow));
+  }
+  ASSERT_TRUE(other.has("00000002.seg"));
+  disk.put(Keys::name_of(1), other.bytes(Keys::name_of(1)));
+  Log log = *opened(disk, options(20U << 10));
+  Rng rng(9, "events");  // as filled() draws them
+  for (std::uint64_t i = 0; i < 600; ++i) {
+    event::Record record = event::gen::record_of(3, rng);
+    record.tenant = static_cast<std::uint32_t>(i % 7);
+    ASSERT_EQ(log.append(event::key_of(record), *event::encode(record), kNow)->outcome, Appended::Outcome::exists) << i;
+  }
+}
+
 TEST(Log, finds_each_of_many_keys_in_a_list_and_none_that_is_not_there) {
   for_each_seed(30, [](Rng& rng) {
     MemoryDisk disk;
@@ -114,7 +140,7 @@ TEST(Log, finds_each_of_many_keys_in_a_list_and_none_that_is_not_there) {
       keys.add(fingerprint_of(key), {3, static_cast<std::uint32_t>(512 + 8 * i)});
       if (rng.chance(0.01)) keys.add(fingerprint_of(key), {3, static_cast<std::uint32_t>(512 + 8 * i + 4)});
     }
-    ASSERT_TRUE(keys.seal(3, 0, ~std::uint64_t{0}));
+    ASSERT_TRUE(keys.seal(3, {0, ~std::uint64_t{0}, Digest{}}));
     std::uint32_t missing = 0;
     for (std::uint64_t i = 0; i < count; i += 1 + rng.below(20)) {
       const auto places = keys.find(fingerprint_of(there[i]), 1, missing);
@@ -280,6 +306,43 @@ TEST(Log, removes_its_oldest_segments_when_asked_to_and_goes_on) {
   ASSERT_TRUE(s) << s.error().what();
   EXPECT_EQ(s->pruned_segments, 2U);
   EXPECT_NE(s->root, root) << "it went on";
+}
+
+/// One id may be of any time, and a clock may be ahead for a while: neither may close the log for ever.
+TEST(Log, takes_events_after_one_of_the_far_future_was_pruned) {
+  const Instant future = instant(4'294'967'296'000'000'000);
+  const auto named = [](std::uint64_t ms, std::uint64_t low) {
+    event::Record record;
+    record.id = {ms << 16, low};
+    record.event = event::Named{event::Named::Kind::tenant, kNow, 1, "acme"};
+    return record;
+  };
+  for (const bool clock_was_ahead : {false, true}) {
+    MemoryDisk disk;
+    Instant now = clock_was_ahead ? future : kNow;
+    {
+      Recovery recovery;
+      Log log = *Log::open(disk, options(20U << 10), now, recovery);
+      const event::Record odd = named(4'294'967'296'000, 1);
+      ASSERT_TRUE(log.append(event::key_of(odd), *event::encode(odd), now));
+      for (std::uint64_t i = 0; i < 600; ++i) {
+        const event::Record record = named(static_cast<std::uint64_t>(nanos(kNow) / 1'000'000), i + 2);
+        ASSERT_TRUE(log.append(event::key_of(record), *event::encode(record), now));
+      }
+      ASSERT_TRUE(log.commit(now));
+    }
+    ASSERT_TRUE(prune(disk, 1));
+    Recovery recovery;
+    Log log = *Log::open(disk, options(20U << 10), kNow, recovery);
+    const auto outcome = [&](const event::Record& record) {
+      return log.append(event::key_of(record), *event::encode(record), kNow)->outcome;
+    };
+    EXPECT_EQ(outcome(named(static_cast<std::uint64_t>(nanos(kNow) / 1'000'000) + 1, 1)), Appended::Outcome::created);
+    EXPECT_EQ(outcome(named(static_cast<std::uint64_t>(nanos(kNow) / 1'000'000) - 1, 1)), Appended::Outcome::too_old);
+    const std::uint64_t next = log.next();
+    ASSERT_TRUE(log.append_own(event::Lifecycle{event::Lifecycle::What::stopped, instant(0), 0}, instant(0)));
+    EXPECT_EQ(log.next(), next + 1) << "what the log says of itself is never too old";
+  }
 }
 
 /// A log of 10,000 records in one segment: what a reader is shown, and where each record lies.

@@ -103,7 +103,7 @@ Result<void> ask_to_prune(Disk& disk, std::uint32_t last) {
   return write_whole(disk, kPruneAsked, with_checksum(std::move(bytes)));
 }
 
-Result<void> Log::prune_as_asked() {
+Result<void> Log::prune_as_asked(Instant now) {
   const Result<std::string> bytes = read_whole(*disk_, kPruneAsked);
   if (!bytes) return bytes.error().code() == Errc::not_found ? Result<void>() : bytes.error();
   // What is no request, or asks for what cannot go, is dropped: whoever asked sees that the segments are still there.
@@ -112,7 +112,7 @@ Result<void> Log::prune_as_asked() {
     if (!pruned && pruned.error().code() != Errc::bad_input) return Error(pruned.error());
     if (pruned) {
       keys_.pruned(pruned->segments);
-      if (pruned->rest.id_ms_min <= pruned->rest.id_ms_max) pruned_ms_ = pruned->rest.id_ms_max;
+      if (Result<void> done = refuse_before(*pruned, now); !done) return done;
     }
   }
   return disk_->remove(kPruneAsked);
@@ -194,12 +194,12 @@ Result<void> Log::recover(Instant now, Recovery& recovery) {
   chain_ = pruned->segments == 0 ? chain_start(sha_, id_) : pruned->rest.chain;
   next_ = pruned->rest.end;
   tree_ = pruned->rest.tree;
-  if (pruned->segments != 0 && pruned->rest.id_ms_min <= pruned->rest.id_ms_max) pruned_ms_ = pruned->rest.id_ms_max;
   Result<std::unique_ptr<Mapping>> acked = map_whole(*disk_, kAcked, kAckedBytes);
   if (!acked) return std::move(acked).error();
   acked_ = *std::move(acked);
   if (Result<void> done = recover_sealed(numbers, *pruned); !done) return done;
-  if (Result<void> done = recover_last(numbers.back(), recovery); !done) return done;
+  if (Result<void> done = recover_last(numbers.back(), now, recovery); !done) return done;
+  if (Result<void> done = refuse_before(*pruned, now); !done) return done;
 
   // From here on the log is known to be whole; what remains is tidying up.
   for (const std::string& name : *names) {
@@ -215,6 +215,23 @@ Result<void> Log::recover(Instant now, Recovery& recovery) {
   }
   if (Result<void> done = make_reserve(); !done && done.error().code() != Errc::out_of_range) return done;
   mark_durable();
+  return {};
+}
+
+/// Whether an event is new can be said of what was written after the pruned segments. An id may be of any time, so the
+/// latest one that was pruned bounds this only if it is not later than the segment behind them, and than now: neither
+/// one id of the far future nor a clock that was ahead for a while may close the log for ever.
+Result<void> Log::refuse_before(const Pruned& pruned, Instant now) {
+  pruned_ms_.reset();
+  if (pruned.segments == 0 || pruned.rest.id_ms_min > pruned.rest.id_ms_max) return {};
+  Result<std::unique_ptr<File>> file = disk_->open(segment_name(pruned.segments + 1), false);
+  if (!file) return std::move(file).error();
+  const Result<std::string> bytes = (*file)->read(0, kSegmentHead);
+  if (!bytes) return Error(bytes.error());
+  const Result<SegmentHead> head = checked_head(*bytes, pruned.segments + 1);
+  if (!head) return Error(head.error());
+  const std::int64_t written_ms = std::max<std::int64_t>(std::min(head->created_ns, nanos(now)) / 1'000'000, 0);
+  pruned_ms_ = std::min(pruned.rest.id_ms_max, static_cast<std::uint64_t>(written_ms));
   return {};
 }
 
@@ -238,12 +255,13 @@ Result<void> Log::recover_sealed(const std::vector<std::uint32_t>& numbers, cons
     if (Result<void> joined = tree_.append(sha_, (*seal)->tree); !joined) return joined;
     next_ = (*seal)->end;
     chain_ = (*seal)->chain;
-    if ((*seal)->id_ms_min <= (*seal)->id_ms_max) keys_.sealed(number, (*seal)->id_ms_min, (*seal)->id_ms_max);
+    if ((*seal)->id_ms_min <= (*seal)->id_ms_max)
+      keys_.sealed(number, {(*seal)->id_ms_min, (*seal)->id_ms_max, chain_});
   }
   return {};
 }
 
-Result<void> Log::recover_last(std::uint32_t number, Recovery& recovery) {
+Result<void> Log::recover_last(std::uint32_t number, Instant now, Recovery& recovery) {
   Result<std::unique_ptr<File>> file = disk_->open(segment_name(number), false);
   if (!file) return std::move(file).error();
   const Result<std::uint64_t> size = (*file)->size();
@@ -257,6 +275,8 @@ Result<void> Log::recover_last(std::uint32_t number, Recovery& recovery) {
   id_ms_min_ = ~std::uint64_t{0};
   id_ms_max_ = 0;
   checkpoint_size_ = head->first;
+  recovery.last_word = instant(head->created_ns);
+  std::uint64_t id_ms = 0;
   const Result<SegmentEnd> walked = walk(sha_, *bytes, *head, [&](const Frame& frame, const Digest&) -> Result<void> {
     if (frame.type == RecordType::checkpoint) {
       checkpoint_size_ = frame.sequence + 1;
@@ -264,10 +284,27 @@ Result<void> Log::recover_last(std::uint32_t number, Recovery& recovery) {
       return {};
     }
     if (frame.type == RecordType::conflict) ++conflicts_;
-    if (const Result<event::Key> key = event::key_from(frame.payload)) note_key(*key, frame.address);
+    const Result<event::Key> key = event::key_from(frame.payload);
+    if (!key) return {};
+    note_key(*key, frame.address);
+    id_ms = key->id.high >> 16;
+    recovery.may_lack = frame.durability == Durability::relaxed;
+    if (key->kind != event::Kind::lifecycle) return {};
+    if (const Result<event::Record> own = event::decode(frame.payload)) {
+      const auto& life = std::get<event::Lifecycle>(own->event);
+      recovery.last_word = std::max(recovery.last_word, life.at);
+      recovery.may_lack = recovery.may_lack && life.what != event::Lifecycle::What::stopped;
+    }
     return {};
   });
   if (!walked) return Error(walked.error());
+  if (const Result<Checkpoint> note = unverified_checkpoint(last_note_))
+    recovery.last_word = std::max(recovery.last_word, note->at);
+  // Ids of live traffic have the time of the clock; those of a trace that is recorded have its own.
+  if (const Instant id =
+          instant(static_cast<std::int64_t>(std::min<std::uint64_t>(id_ms, 9'000'000'000'000)) * 1'000'000);
+      id <= now)
+    recovery.last_word = std::max(recovery.last_word, id);
   const SegmentEnd& end = *walked;
   std::uint64_t acked = get<std::uint64_t>({acked_->bytes().data(), 16}, 0);
   if (get<std::uint64_t>({acked_->bytes().data(), 16}, 8) != ~acked) acked = 0;
@@ -287,7 +324,7 @@ Result<void> Log::recover_last(std::uint32_t number, Recovery& recovery) {
   next_ = end.next;
   chain_ = end.chain;
   if (end.kind == SegmentEnd::Kind::sealed) {
-    keys_.sealed_as(number, id_ms_min_, id_ms_max_);
+    keys_.sealed_as(number, {id_ms_min_, id_ms_max_, chain_});
     head_.number = number;
     return seal_again(**file, *bytes, end.offset);
   }

@@ -27,21 +27,13 @@ Result<std::unique_ptr<Store>> Store::open(Disk& disk, const StoreOptions& optio
   const auto what = recovery.bytes_cut > 0 ? event::Lifecycle::What::recovered : event::Lifecycle::What::started;
   // What the last process left comes first: behind this event a reader knows of the world what the new one says.
   Result<void> done = store->drain(now);
-  if (done) done = store->own(event::Lifecycle{what, now, recovery.bytes_cut}, now);
+  if (done) done = store->log_.append_own(event::Lifecycle{what, now, recovery.bytes_cut}, now);
+  // What was decided since the last word, and is not in the log, cannot be verified.
+  if (done && (recovery.bytes_cut > 0 || recovery.may_lack) && recovery.last_word < now)
+    done = store->log_.append_own(event::Gap{event::Gap::Cause::crash, recovery.last_word, now, -1}, now);
   if (done) done = store->commit(now);
   if (!done && done.error().code() != Errc::out_of_range) return std::move(done).error();
   return store;
-}
-
-/// An event of the store itself, named by its place in the log.
-Result<void> Store::own(event::Event event, Instant now) {
-  event::Record record;
-  record.id = {static_cast<std::uint64_t>(nanos(now) / 1'000'000) << 16 | 1, log_.next()};
-  record.event = std::move(event);
-  const Result<std::string> bytes = event::encode(record);
-  ACE_CHECK(bytes.has_value(), "an event of the store itself cannot be written");
-  const Result<Appended> done = log_.append(event::key_of(record), *bytes, now);
-  return done ? Result<void>() : done.error();
 }
 
 /// Entries of all spools into the batch, in turn, up to its size.
@@ -84,7 +76,7 @@ Result<bool> Store::step(Instant now) {
   if (!looked_ || now - *looked_ >= options_.look_every) {
     looked_ = now;
     // Where there is no room to say what goes, there may be some later.
-    if (Result<void> done = log_.prune_as_asked(); !done && done.error().code() != Errc::out_of_range)
+    if (Result<void> done = log_.prune_as_asked(now); !done && done.error().code() != Errc::out_of_range)
       return std::move(done).error();
   }
   if (log_.full()) {
@@ -129,7 +121,8 @@ Result<void> Store::drain(Instant now) {
 
 Result<void> Store::close(Instant now) {
   if (Result<void> done = drain(now); !done) return done;
-  if (Result<void> done = own(event::Lifecycle{event::Lifecycle::What::stopped, now, 0}, now); !done) return done;
+  if (Result<void> done = log_.append_own(event::Lifecycle{event::Lifecycle::What::stopped, now, 0}, now); !done)
+    return done;
   if (Result<void> done = log_.checkpoint(now); !done) return done;
   return log_.commit(now);
 }

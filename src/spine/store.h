@@ -60,7 +60,6 @@ class Store {
   Result<bool> take(Instant now);
   Result<void> commit(Instant now);
   Result<bool> relaxed_step(Instant now, bool any);
-  Result<void> own(event::Event event, Instant now);
   void settle();
 
   Log log_;
