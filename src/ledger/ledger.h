@@ -11,6 +11,7 @@
 #include "ledger/bookings.h"
 #include "ledger/chargeback.h"
 #include "ledger/counterfactual.h"
+#include "ledger/fixed_cost.h"
 #include "ledger/focus.h"
 #include "ledger/gates.h"
 #include "ledger/reconcile.h"

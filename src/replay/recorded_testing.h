@@ -21,6 +21,8 @@ inline std::unique_ptr<Fleet> world() {
   profile.watts_busy = 300.0;
   f.destinations.push_back(owned_pool(profile));
   f.destinations[1].name = "own-m";
+  f.destinations[1].amortization_hourly = Usd{1'700'000'000};
+  f.policies.gateway_hosts_hourly = Usd{50'000'000};
   f.electricity.hourly = {{120'000'000}, {140'000'000}};  // from 1970 on
   Destination api = f.destinations[0];
   api.name = "papi";

@@ -107,17 +107,18 @@ class Island {
   /// Books what accrues whether used or not, for the destinations of this island. @param hosts ACE's own hosts as well
   Result<void> close(const Islands& islands, std::uint32_t number, Instant from, Instant to, bool hosts) {
     const auto mine = [&](DestinationId d) { return d.valid() ? islands.of_destination[d.value] == number : hosts; };
-    for (event::FixedCost& cost : ours_->units().fixed_cost(from, to)) {
-      if (!mine(cost.destination)) continue;
-      if (cost.destination.valid()) cost.used_ppm = used_ppm(cost.destination);
-      ledger_.add(cost);
-      if (options_->record) ours_->record(to, cost);
-    }
     for (const auto& [destination, booking] : ours_->units().bookings(from, to)) {
       if (!mine(destination)) continue;
       if (Result<void> booked = ledger_.add(booking); !booked)
         return std::move(booked).error().with("booking GPU time");
       if (options_->record) ours_->record(to, booking);
+    }
+    // Behind the bookings, so that a reader of the records knows by then how long each unit was there.
+    for (event::FixedCost& cost : ours_->units().fixed_cost(from, to)) {
+      if (!mine(cost.destination)) continue;
+      if (cost.destination.valid()) cost.used_ppm = used_ppm(cost.destination);
+      ledger_.add(cost);
+      if (options_->record) ours_->record(to, cost);
     }
     return {};
   }

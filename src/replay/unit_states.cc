@@ -3,31 +3,12 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "ledger/ledger.h"
 
 namespace ace {
 namespace {
 
 Instant next_minute(Instant t) { return instant((floor_div(nanos(t), nanos(kMinute)) + 1) * nanos(kMinute)); }
-
-/// Energy of a constant load over [from, to) at the booked hourly prices. Watts are physics; the amount becomes money
-/// here.
-Usd energy_cost(const Electricity& electricity, double watts, Instant from, Instant to) {
-  double dollars = 0.0;
-  for (Instant t = from; t < to;) {
-    const Instant hour_end = instant((hour_of(t) + 1) * nanos(kHour));
-    const Instant end = std::min(hour_end, to);
-    const double kwh = watts * electricity.pue * to_seconds(end - t) / 3.6e6;
-    dollars += kwh * (static_cast<double>(electricity.booked(t).nano) * 1e-9);
-    t = end;
-  }
-  return usd_from_physics(dollars).value();
-}
-
-/// price x time / hour, exactly, rounded half away from zero.
-Usd pro_rata(Usd hourly, std::int64_t units, Duration time) {
-  const int128 nano = divide_half_away(int128{hourly.nano} * units * nanos(time), nanos(kHour));
-  return Usd{static_cast<std::int64_t>(nano)};
-}
 
 }  // namespace
 
@@ -196,50 +177,15 @@ std::vector<UnitStates::Step> UnitStates::tick(Instant now, const std::vector<Lo
 }
 
 std::vector<event::FixedCost> UnitStates::fixed_cost(Instant from, Instant to) const {
-  using Kind = event::FixedCost::Kind;
-  const Fleet& fleet = fleet_->fleet();
   std::vector<event::FixedCost> costs;
   for (std::size_t i = 0; i < pools_.size(); ++i) {
-    const Destination& d = fleet.destinations[i];
-    const DestinationId id{static_cast<std::uint32_t>(i)};
-    const Pool& pool = pools_[i];
-    if (d.tier == Tier::owned && d.amortization_hourly != Usd{})
-      costs.push_back({Kind::amortization, id, from, to, d.units.at_most(),
-                       pro_rata(d.amortization_hourly, d.units.at_most(), to - from)});
-    if (d.tier == Tier::reserved && d.commitment_hourly != Usd{})
-      costs.push_back({Kind::commitment, id, from, to, 1, pro_rata(d.commitment_hourly, 1, to - from)});
-    double watts_idle = 0.0;
-    for (const Offer& offer : fleet_->offers())
-      if (offer.destination == id && offer.profile && watts_idle == 0.0)
-        watts_idle = offer.profile->watts_idle * static_cast<double>(d.replicas_per_unit());
-    Usd power{};
-    Usd rent{};
-    std::int64_t started = 0;
-    for (const Unit& unit : pool.units) {
-      const Instant begin = std::max(unit.requested, from);
-      const Instant end = std::min(unit.released, to);
-      if (begin >= end) continue;
-      ++started;
-      if (d.tier == Tier::owned) power += energy_cost(fleet.electricity, watts_idle, begin, end);
-      if (d.rental) {
-        const std::int64_t step = std::max<std::int64_t>(nanos(d.rental->increment), 1);
-        const std::int64_t steps = (nanos(end - begin) + step - 1) / step;
-        for (std::int64_t s = 0; s < steps; ++s) {
-          if (d.rental->hourly_series.empty()) {
-            rent += pro_rata(d.rental->hourly, 1, Duration{step * steps});
-            break;
-          }
-          rent += pro_rata(d.rental->at(begin + Duration{s * step}), 1, Duration{step});
-        }
-      }
-    }
-    if (power != Usd{}) costs.push_back({Kind::idle_power, id, from, to, started, power});
-    if (rent != Usd{}) costs.push_back({Kind::rental, id, from, to, started, rent});
+    std::vector<UnitLife> lives;
+    for (const Unit& unit : pools_[i].units) lives.push_back({unit.requested, unit.released});
+    for (event::FixedCost& cost :
+         ace::fixed_cost(*fleet_, DestinationId{static_cast<std::uint32_t>(i)}, lives, from, to))
+      costs.push_back(std::move(cost));
   }
-  Usd hosts{};
-  if (fleet.policies.cache_hosts_hourly) hosts += pro_rata(*fleet.policies.cache_hosts_hourly, 1, to - from);
-  if (fleet.policies.gateway_hosts_hourly) hosts += pro_rata(*fleet.policies.gateway_hosts_hourly, 1, to - from);
-  if (hosts != Usd{}) costs.push_back({Kind::hosts, DestinationId{}, from, to, 1, hosts});
+  if (const std::optional<event::FixedCost> hosts = hosts_cost(fleet_->fleet(), from, to)) costs.push_back(*hosts);
   return costs;
 }
 
