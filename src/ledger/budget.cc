@@ -51,7 +51,8 @@ BudgetTicket BudgetBook::hold(std::span<const std::uint32_t> budgets, Usd amount
 void BudgetBook::spend(const BudgetTicket::Place& place, Usd amount, Instant now) {
   BudgetAccount& account = accounts_[place.budget][place.window];
   account.spent += amount;
-  if (account.spent > budgets_[place.budget].limit && !account.crossed) account.crossed = now;
+  // Only spending crosses a limit; that it was lowered below what is spent shows in what is left.
+  if (amount > Usd{} && account.spent > budgets_[place.budget].limit && !account.crossed) account.crossed = now;
 }
 
 void BudgetBook::post(const BudgetTicket& ticket, Usd cost, Instant now) {

@@ -144,6 +144,18 @@ TEST(Budget, a_soft_one_admits_and_tells_when_it_was_crossed) {
   EXPECT_EQ(book.account(0, instant(0)).crossed, instant(30));  // 50, 100, 150
 }
 
+TEST(Budget, is_not_crossed_by_a_request_that_costs_nothing_under_a_lowered_limit) {
+  BudgetBook book({budget("soft", Usd{100}, Budget::Window::total, false)});
+  const std::vector<std::uint32_t> which = {0};
+  const auto first = book.reserve(which, Usd{60}, instant(1)), second = book.reserve(which, Usd{60}, instant(2));
+  book.post(std::get<BudgetTicket>(first), Usd{50}, instant(3));
+  book.change({budget("soft", Usd{40}, Budget::Window::total, false)});
+  book.release(std::get<BudgetTicket>(second));
+  EXPECT_EQ(book.account(0, instant(0)).crossed, std::nullopt);
+  book.correct(std::get<BudgetTicket>(first), Usd{1}, instant(9));
+  EXPECT_EQ(book.account(0, instant(0)).crossed, instant(9));
+}
+
 TEST(Budget, holds_for_the_requests_that_have_all_of_its_names) {
   Budget team = budget("search", Usd{1});
   team.tenant = "acme";

@@ -97,6 +97,7 @@ struct Totals {
   bool any = false;
   Instant first{}, last{};
   std::uint64_t requests = 0, cache_hits = 0, aborted = 0, spilled = 0, retried = 0, observed_requests = 0;
+  std::uint64_t untimed = 0;  ///< answers under a promise of time of which a log has no times
   std::uint64_t priced_requests = 0, reserve_short = 0;
   std::array<std::uint64_t, kVerdicts> not_served_by_verdict{};
   std::array<std::uint64_t, kReasons> requests_by_reason{};

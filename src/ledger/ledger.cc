@@ -54,6 +54,7 @@ Totals& Totals::operator+=(const Totals& o) {
   spilled += o.spilled;
   retried += o.retried;
   observed_requests += o.observed_requests;
+  untimed += o.untimed;
   priced_requests += o.priced_requests;
   reserve_short += o.reserve_short;
   for (std::size_t i = 0; i < not_served_by_verdict.size(); ++i) not_served_by_verdict[i] += o.not_served_by_verdict[i];
@@ -210,6 +211,11 @@ Ledger::Receipt fold::Accounts::book(const Settler& settler, const Ledger::Optio
     enter(t.requests_by_reason[index(allowance.reason)]);
     enter(t.disallowed_by_reason[index(allowance.reason)], rest);
   }
+  const SloClass& promise = settler.slo(admitted.slo);
+  const bool answered_by_model = answered && !hit;
+  enter(t.untimed, s.grade == Grade::observed && answered_by_model &&
+                       ((promise.ttft && completed.ttft == Duration{0}) ||
+                        ((promise.deadline || promise.tpot) && completed.at == admitted.at)));
   if (completed.observed_cost_nano >= 0) {
     enter(t.observed_requests);
     enter(t.observed, Usd{completed.observed_cost_nano});

@@ -7,7 +7,7 @@
 namespace ace {
 namespace {
 
-constexpr std::string_view kMagic = "ACELEDG2";
+constexpr std::string_view kMagic = "ACELEDG3";
 
 /// Writes what it is shown.
 class Out {
@@ -106,11 +106,12 @@ class Form {
   void pass(fold::Fixed& f) { fields(f.amount, f.used); }
   void pass(fold::Totals& t) {
     fields(t.any, t.first, t.last, t.requests, t.cache_hits, t.aborted, t.spilled, t.retried, t.observed_requests,
-           t.priced_requests, t.reserve_short, t.not_served_by_verdict, t.requests_by_reason, t.disallowed_by_reason,
+           t.untimed, t.priced_requests, t.reserve_short, t.not_served_by_verdict, t.requests_by_reason,
+           t.disallowed_by_reason,
            t.excluded_c0, t.input, t.cached, t.output, t.goodput, t.denominator, t.observed, t.coalitions);
   }
   void pass(FoldedFacts& f) {
-    fields(f.evictions, f.unit_changes, f.bookings_refused, f.estimated, f.estimated_cost, f.corrected,
+    fields(f.evictions, f.unit_changes, f.bookings_refused, f.fixed_refused, f.estimated, f.estimated_cost, f.corrected,
            f.corrected_closed, f.corrected_closed_cost);
   }
   void pass(Budget& b) { fields(b.name, b.tenant, b.team, b.project, b.key, b.model, b.window, b.limit, b.hard); }
@@ -178,6 +179,17 @@ class Form {
       for (const auto& [symbol, number] : assigned) io_.good = io_.good && number < all.size();
       if (io_.good) names.restore(std::move(all), assigned);
     }
+  }
+  template <class GpuTime>
+    requires requires(GpuTime& t) { t.bookings; }
+  void pass(GpuTime& time) {
+    pass(time.all);
+  }
+  template <class Stretch>
+    requires requires(Stretch& s) { s.cost; }
+  void pass(Stretch& s) {
+    fields(s.era, s.cost.kind, s.cost.destination, s.cost.from, s.cost.to, s.cost.units, s.cost.amount,
+           s.cost.used_ppm);
   }
   void pass(event::GpuBooking& b) { fields(b.use, b.device, b.start_ms, b.end_ms); }
   void pass(Balances& balances) {
@@ -264,9 +276,8 @@ std::string SpineLedger::state() const {
   State& s = *state_;
   std::uint8_t shapley = s.ledger_options.shapley ? 1 : 0;
   Form form(out);
-  form.fields(shapley, s.next, s.latest, s.eras, s.era_of_number, s.tenants, s.teams, s.projects, s.keys,
-              s.destinations, s.gpu_time[0].all, s.gpu_time[1].all, s.gpu_time[2].all, s.balances, s.budgets, s.gaps,
-              s.closed, s.gapped);
+  form.fields(shapley, s.next, s.latest, s.early, s.eras, s.era_of_number, s.tenants, s.teams, s.projects, s.keys,
+              s.destinations, s.gpu_time, s.stretches, s.balances, s.budgets, s.gaps, s.closed, s.gapped);
   // Requests whose facts are still coming in, by their first one; then those that were booked, as they were.
   std::vector<std::uint32_t> open =
       s.in_order([](const FoldedRequest& r) { return r.live && r.state != FoldedRequest::State::booked; });
@@ -284,11 +295,12 @@ Result<SpineLedger> SpineLedger::restored(std::string_view state, Options option
   State& s = *ledger.state_;
   std::uint8_t shapley = 0;
   Form form(in);
-  form.fields(shapley, s.next, s.latest, s.eras, s.era_of_number, s.tenants, s.teams, s.projects, s.keys,
-              s.destinations, s.gpu_time[0].all, s.gpu_time[1].all, s.gpu_time[2].all, s.balances, s.budgets, s.gaps,
-              s.closed, s.gapped);
-  for (State::GpuTime& time : s.gpu_time)
+  form.fields(shapley, s.next, s.latest, s.early, s.eras, s.era_of_number, s.tenants, s.teams, s.projects, s.keys,
+              s.destinations, s.gpu_time, s.stretches, s.balances, s.budgets, s.gaps, s.closed, s.gapped);
+  for (auto& [world, time] : s.gpu_time)
     for (const event::GpuBooking& booking : time.all) in.good = in.good && time.bookings.add(booking).has_value();
+  for (const auto& [key, standing] : s.stretches)
+    for (const State::Stretch& stretch : standing) in.good = in.good && stretch.era < s.eras.size();
   for (const auto& [number, era] : s.era_of_number) in.good = in.good && era < s.eras.size();
   std::uint64_t size = 0;
   in(size);

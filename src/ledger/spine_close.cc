@@ -1,4 +1,7 @@
 /// Closing what was folded: accounts of every fleet under names of their own, then judged and settled as one.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <numeric>
 #include <set>
 
@@ -101,15 +104,32 @@ std::vector<Grade> SpineLedger::grades() const {
   return {found.begin(), found.end()};
 }
 
-Result<std::vector<const FleetEra*>> SpineLedger::State::eras_of(Grade grade) {
+std::vector<std::uint64_t> SpineLedger::snapshots(Grade grade) const {
+  std::vector<std::uint64_t> numbers;
+  for (const FleetEra& era : state_->eras)
+    if (era.grade() == grade && (era.accounts.totals.any || !era.accounts.fixed.empty())) numbers.push_back(era.number);
+  return numbers;
+}
+
+Result<std::vector<const FleetEra*>> SpineLedger::State::eras_of(Grade grade, std::optional<std::uint64_t> snapshot) {
   Eras of_grade;
   for (FleetEra& era : eras) {
-    if (era.grade() != grade) continue;
+    if (era.grade() != grade || (snapshot && era.number != *snapshot)) continue;
     if (!era.accounts.totals.any && era.accounts.fixed.empty() && era.facts == FoldedFacts{}) continue;
     if (Result<void> loaded = load(era); !loaded) return std::move(loaded).error();
     of_grade.push_back(&era);
   }
   return of_grade;
+}
+
+Result<std::vector<const FleetEra*>> SpineLedger::State::eras_in(std::uint32_t world) {
+  Eras inside;
+  for (FleetEra& era : eras) {
+    if (world_of(era) != world || !era.accounts.totals.any) continue;
+    if (Result<void> loaded = load(era); !loaded) return std::move(loaded).error();
+    inside.push_back(&era);
+  }
+  return inside;
 }
 
 Result<Cell> SpineLedger::cell(std::uint64_t snapshot, std::int64_t hour, std::uint32_t tenant, ModelId model) const {
@@ -119,7 +139,7 @@ Result<Cell> SpineLedger::cell(std::uint64_t snapshot, std::int64_t hour, std::u
     return Error(Errc::corrupt, "a model that the fleet of this event does not have");
   const FleetEra& own = s.eras[number->second];
   const std::string& name = own.declared.models[model.value];
-  const Result<Eras> eras = s.eras_of(own.grade());
+  const Result<Eras> eras = s.eras_in(s.world_of(own));
   if (!eras) return Error(eras.error());
   Cell cell;
   if (eras->empty()) return cell;
@@ -157,67 +177,110 @@ Result<Cell> SpineLedger::cell(std::uint64_t snapshot, std::int64_t hour, std::u
 }
 
 Result<std::vector<event::Record>> SpineLedger::to_close(Grade grade, Instant now) const {
-  const Result<FoldedBooks> books = close(grade, {});
-  if (!books) return Error(books.error());
-  const std::vector<std::string>& names = state_->tenants.names();
   std::vector<event::Record> records;
+  std::set<std::uint32_t> worlds;
+  for (const FleetEra& era : state_->eras)
+    if (era.grade() == grade) worlds.insert(state_->world_of(era));
+  for (const std::uint32_t world : worlds)
+    if (Result<void> done = state_->to_close(world, now, records); !done) return std::move(done).error();
+  return records;
+}
+
+Result<void> SpineLedger::State::to_close(std::uint32_t world, Instant now, std::vector<event::Record>& records) {
+  const Result<Eras> inside = eras_in(world);
+  if (!inside) return Error(inside.error());
+  if (inside->empty()) return {};
+  const Grade grade = inside->front()->grade();
+  const bool alone = world < eras.size();  // what-ifs have the same cells side by side
+  const Result<FoldedBooks> books = close(*inside, grade, {});
+  if (!books) return Error(books.error());
+  const std::vector<std::string>& names = tenants.names();
   for (const Cell& cell : books->statement.cells) {
-    const Instant settled = settles_at(floor_div(cell.hour, 24) * 24 + 23, state_->options.gates);
+    const Instant settled = settles_at(floor_div(cell.hour, 24) * 24 + 23, options.gates);
     if (settled > now) continue;
     const std::string& who = books->tenants[cell.tenant];
     const std::string model = event::label_of(books->fleet.models[cell.model.value].name);
     // As the log numbers them: the tenant by its first symbol, the model in the newest fleet that has it.
-    event::SettlementClosed closed{settled,
-                                   cell.hour,
-                                   0,
-                                   {},
-                                   static_cast<std::int64_t>(cell.requests),
-                                   cell.baseline,
-                                   cell.actual,
-                                   {},
-                                   cell.disallowed.sum(),
-                                   static_cast<std::uint32_t>(cell.failed)};
-    closed.counted = cell.claimed.sum() - closed.disallowed;
+    event::SettlementClosed word{settled,
+                                 cell.hour,
+                                 0,
+                                 {},
+                                 static_cast<std::int64_t>(cell.requests),
+                                 cell.baseline,
+                                 cell.actual,
+                                 {},
+                                 cell.disallowed.sum(),
+                                 static_cast<std::uint32_t>(cell.failed)};
+    word.counted = cell.claimed.sum() - word.disallowed;
     bool known = false;
-    for (const auto& [symbol, account] : state_->tenants.assigned()) {
+    for (const auto& [symbol, account] : tenants.assigned()) {
       if (names[account] != who) continue;
-      closed.tenant = symbol;
-      known = state_->closed.contains({cell.hour, account, model, grade});
+      word.tenant = symbol;
+      known = closed.contains({cell.hour, account, model, world});
       break;
     }
     event::Record record;
-    for (const FleetEra& era : state_->eras) {
-      const auto at = std::find(era.declared.models.begin(), era.declared.models.end(), model);
-      if (era.grade() != grade || at == era.declared.models.end()) continue;
-      record.snapshot = era.number;
-      closed.model = ModelId{static_cast<std::uint32_t>(at - era.declared.models.begin())};
+    for (const FleetEra* era : *inside) {
+      const auto at = std::find(era->declared.models.begin(), era->declared.models.end(), model);
+      if (at == era->declared.models.end()) continue;
+      record.snapshot = era->number;
+      word.model = ModelId{static_cast<std::uint32_t>(at - era->declared.models.begin())};
     }
     if (known) continue;
-    record.id = event::id_from(
-        settled, "cell/" + std::to_string(cell.hour) + "/" + std::string(name_of(grade)) + "/" + model + "/" + who);
-    record.tenant = closed.tenant;
-    record.event = closed;
+    record.id = event::id_from(settled, "cell/" + std::to_string(cell.hour) + "/" + std::string(name_of(grade)) +
+                                            (alone ? std::to_string(record.snapshot) : "") + "/" + model + "/" + who);
+    record.tenant = word.tenant;
+    record.event = word;
     records.push_back(std::move(record));
   }
-  return records;
+  return {};
 }
 
+namespace {
+
+/// Simulated fleets that the same time was lived under side by side: their sum means nothing.
+Result<void> one_world(const Eras& eras) {
+  for (const FleetEra* a : eras)
+    for (const FleetEra* b : eras) {
+      const fold::Totals &x = a->accounts.totals, &y = b->accounts.totals;
+      const bool simulated = a->declared.source == event::FleetChanged::Source::simulated;
+      if (a == b || !simulated || !x.any || !y.any || x.first >= y.last || y.first >= x.last) continue;
+      const auto [first, second] = std::minmax(a->number, b->number);
+      return Error(Errc::bad_input,
+                   fmt::format("fleet snapshots {} and {} are worlds of the same time, whose amounts do not add up: "
+                               "choose one, --snapshot {} or --snapshot {}",
+                               first, second, first, second));
+    }
+  return {};
+}
+
+}  // namespace
+
 Result<FoldedBooks> SpineLedger::close(Grade grade, const ClosingPolicies& policies) const {
-  FoldedBooks books;
-  books.grade = grade;
-  const Result<Eras> found = state_->eras_of(grade);
+  const Result<Eras> found = state_->eras_of(grade, policies.snapshot);
   if (!found) return Error(found.error());
   const Eras& eras = *found;
+  if (policies.snapshot && eras.empty())
+    return Error(Errc::bad_input, fmt::format("nothing {} was recorded under fleet snapshot {}; there is {}",
+                                              name_of(grade), *policies.snapshot, fmt::join(snapshots(grade), ", ")));
+  if (grade == Grade::modelled)
+    if (Result<void> one = one_world(eras); !one) return std::move(one).error();
+  return state_->close(eras, grade, policies);
+}
+
+Result<FoldedBooks> SpineLedger::State::close(const Eras& of, Grade grade, const ClosingPolicies& policies) const {
+  FoldedBooks books;
+  books.grade = grade;
   fold::Renaming names;
-  books.tenants = unified(state_->tenants.names(), names.tenants);
-  books.teams = unified(state_->teams.names(), names.teams);
-  books.projects = unified(state_->projects.names(), names.projects);
+  books.tenants = unified(tenants.names(), names.tenants);
+  books.teams = unified(teams.names(), names.teams);
+  books.projects = unified(projects.names(), names.projects);
   fold::Accounts accounts;
   fold::Measures measures;
-  if (!eras.empty()) {
-    books.fleet = names_of(eras);
-    measures = measures_of(eras, books.fleet);
-    for (const FleetEra* era : eras) {
+  if (!of.empty()) {
+    books.fleet = names_of(of);
+    measures = measures_of(of, books.fleet);
+    for (const FleetEra* era : of) {
       const Fleet& fleet = era->snapshot->fleet();
       names.models = numbers(fleet.models, books.fleet.models);
       names.destinations = numbers(fleet.destinations, books.fleet.destinations);
@@ -227,6 +290,7 @@ Result<FoldedBooks> SpineLedger::close(Grade grade, const ClosingPolicies& polic
       books.facts.evictions += f.evictions;
       books.facts.unit_changes += f.unit_changes;
       books.facts.bookings_refused += f.bookings_refused;
+      books.facts.fixed_refused += f.fixed_refused;
       books.facts.estimated += f.estimated;
       books.facts.estimated_cost += f.estimated_cost;
       books.facts.corrected += f.corrected;
@@ -237,14 +301,19 @@ Result<FoldedBooks> SpineLedger::close(Grade grade, const ClosingPolicies& polic
     measures.slo_classes.resize(1);
     measures.default_slo = SloId{0};
   }
-  Ledger::Options options;
-  options.settlement = policies.settlement;
-  options.idle = policies.idle;
-  options.reservations = policies.reservations;
-  options.gates = state_->options.gates;
-  options.shapley = state_->options.shapley;
-  books.statement = fold::close(accounts, state_->gpu_time[static_cast<std::size_t>(grade)].bookings, measures, options,
-                                {books.tenants, books.teams, books.projects});
+  Ledger::Options how;
+  how.settlement = policies.settlement;
+  how.idle = policies.idle;
+  how.reservations = policies.reservations;
+  how.gates = options.gates;
+  how.shapley = options.shapley;
+  Bookings bookings;
+  std::set<std::uint32_t> worlds;
+  for (const FleetEra* era : of) worlds.insert(world_of(*era));
+  for (const std::uint32_t world : worlds)
+    if (const auto time = gpu_time.find(world); time != gpu_time.end())
+      if (Result<void> merged = bookings.merge(time->second.bookings); !merged) return std::move(merged).error();
+  books.statement = fold::close(accounts, bookings, measures, how, {books.tenants, books.teams, books.projects});
   if (books.statement.grade != Grade::assumed) books.statement.grade = grade;
   return books;
 }

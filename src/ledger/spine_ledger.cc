@@ -43,7 +43,8 @@ Result<void> SpineLedger::State::load(FleetEra& era) {
   era.settler = std::make_unique<Settler>(**snapshot);
   era.holds = std::make_unique<Holds>(**snapshot);
   era.destinations.clear();
-  for (const std::string& name : era.declared.destinations) era.destinations.push_back(destinations.named(name));
+  for (const std::string& name : era.declared.destinations)
+    era.destinations.push_back(destinations.named(event::text_of(name)));
   return {};
 }
 
@@ -66,7 +67,7 @@ Result<void> SpineLedger::State::fleet_changed(const event::Record& record, cons
   while (number < eras.size() && eras[number].declared != declared) ++number;
   if (number == eras.size()) {
     eras.emplace_back();
-    for (const std::string& name : declared.destinations) destinations.named(name);
+    for (const std::string& name : declared.destinations) destinations.named(event::text_of(name));
     eras.back().declared = std::move(declared);
   }
   eras[number].number = record.snapshot;
@@ -124,7 +125,7 @@ Result<void> SpineLedger::State::fact(std::uint64_t sequence, const event::Recor
   ++admitted_under.facts.corrected;
   if (!closed.empty() &&
       closed.contains({hour_of(request.a.at), request.a.tenant,
-                       admitted_under.declared.models[request.a.requested.value], admitted_under.grade()})) {
+                       admitted_under.declared.models[request.a.requested.value], world_of(admitted_under)})) {
     ++admitted_under.facts.corrected_closed;
     admitted_under.facts.corrected_closed_cost += request.booked_cost - before;
   }
@@ -148,18 +149,32 @@ void SpineLedger::State::writer_opened(std::uint64_t sequence, Instant at) {
   for (const std::uint32_t slot : lost) end(pool[slot], FoldedRequest::State::estimated, sequence, at);
 }
 
-void SpineLedger::State::gap(std::uint64_t sequence, const event::Gap& gap) {
+Result<void> SpineLedger::State::gap(std::uint64_t sequence, const event::Gap& gap) {
   gaps.push_back(gap);
-  const auto inside = [&](const FoldedRequest& r) {
-    return r.live && r.state != FoldedRequest::State::open && !r.in_gap && in_gap(r);
-  };
-  for (const std::uint32_t slot : in_order(inside)) {
+  const auto take_back = [&](std::uint32_t slot) {
     FoldedRequest& request = pool[slot];
     book(request, -1);
     request.in_gap = true;
     book(request, 1);
     commit(JournalEntry::What::correct, sequence, gap.to, request.id);
+  };
+  const auto inside = [&](const FoldedRequest& r) {
+    return r.live && r.state != FoldedRequest::State::open && !r.in_gap && in_gap(r);
+  };
+  for (const std::uint32_t slot : in_order(inside)) take_back(slot);
+  if (!options.decided_in || !options.recall) return {};
+  // Those that are no longer at hand lie in the log.
+  const auto decided = options.decided_in(gap.from, gap.to, sequence);
+  if (!decided) return Error(decided.error()).with("looking for what was decided in a gap");
+  for (const auto& [tenant, id] : *decided) {
+    if (index.find(id) != RequestIndex::kNone) continue;
+    const Result<bool> recalled = recall(tenant, id, sequence);
+    if (!recalled) return Error(recalled.error());
+    if (!*recalled) continue;
+    const std::uint32_t slot = index.find(id);
+    if (inside(pool[slot])) take_back(slot);
   }
+  return {};
 }
 
 Result<void> SpineLedger::State::fixed_cost(std::uint64_t sequence, const event::Record& record,
@@ -169,23 +184,66 @@ Result<void> SpineLedger::State::fixed_cost(std::uint64_t sequence, const event:
   FleetEra& era = eras[*number];
   if (cost.destination.valid() && cost.destination.value >= era.destinations.size())
     return Error(Errc::corrupt, "fixed cost of a destination that the fleet does not have");
-  era.accounts.book(cost);
+  if (cost.to < cost.from) return Error(Errc::corrupt, "fixed cost that ends before it begins");
   const std::uint32_t owner = cost.destination.valid() ? era.destinations[cost.destination.value] : 0;
-  entry.add({Account::Kind::fixed, owner}, cost.amount);
-  entry.add({Account::Kind::destination, owner}, -cost.amount);
+  std::vector<Stretch>& standing = stretches[{world_of(era), owner, cost.kind}];
+  const auto overlaps = [&](const Stretch& s) { return s.cost.from < cost.to && cost.from < s.cost.to; };
+  const auto covered = [&](const Stretch& s) { return cost.from <= s.cost.from && s.cost.to <= cost.to; };
+  const auto same = [&](const Stretch& s) { return s.cost.from == cost.from && s.cost.to == cost.to; };
+  // A stretch that covers what stands says the same time again, further; what says less or crosses it says it twice.
+  if (std::any_of(standing.begin(), standing.end(),
+                  [&](const Stretch& s) { return same(s) || (overlaps(s) && !covered(s)); })) {
+    ++era.facts.fixed_refused;
+    return {};
+  }
+  for (const Stretch& s : standing)
+    if (overlaps(s))
+      if (Result<void> loaded = load(eras[s.era]); !loaded) return loaded;
+  for (const Stretch& s : standing)
+    if (overlaps(s)) book(s, -1);
+  std::erase_if(standing, overlaps);
+  standing.push_back({cost, *number});
+  book(standing.back(), 1);
   commit(JournalEntry::What::fixed, sequence, cost.from, {});
   return {};
+}
+
+void SpineLedger::State::book(const Stretch& stretch, int sign) {
+  FleetEra& era = eras[stretch.era];
+  const event::FixedCost& cost = stretch.cost;
+  era.accounts.book(cost, sign);
+  const std::uint32_t owner = cost.destination.valid() ? era.destinations[cost.destination.value] : 0;
+  const Usd amount = sign > 0 ? cost.amount : -cost.amount;
+  entry.add({Account::Kind::fixed, owner}, amount);
+  entry.add({Account::Kind::destination, owner}, -amount);
 }
 
 Result<void> SpineLedger::State::booking(const event::Record& record, const event::GpuBooking& booking) {
   const Result<std::uint32_t> number = era_of(record);
   if (!number) return Error(number.error());
   FleetEra& era = eras[*number];
-  GpuTime& time = gpu_time[static_cast<std::size_t>(era.grade())];
-  if (time.bookings.add(booking))
+  GpuTime& time = gpu_time[world_of(era)];
+  if (time.bookings.add(booking)) {
     time.all.push_back(booking);
-  else
-    ++era.facts.bookings_refused;
+    return {};
+  }
+  // As with fixed cost: one that covers what stands says the same time again, further.
+  const auto before = [&](const event::GpuBooking& b) {
+    return b.device == booking.device && b.use == booking.use && booking.start_ms <= b.start_ms &&
+           b.end_ms <= booking.end_ms && !(b == booking);
+  };
+  GpuTime again;
+  std::remove_copy_if(time.all.begin(), time.all.end(), std::back_inserter(again.all), before);
+  if (again.all.size() < time.all.size()) {
+    again.all.push_back(booking);
+    const bool fits = std::all_of(again.all.begin(), again.all.end(),
+                                  [&](const event::GpuBooking& b) { return again.bookings.add(b).has_value(); });
+    if (fits) {
+      time = std::move(again);
+      return {};
+    }
+  }
+  ++era.facts.bookings_refused;
   return {};
 }
 
@@ -194,7 +252,7 @@ void SpineLedger::State::settlement_closed(const event::Record& record, const ev
   if (found == era_of_number.end()) return;
   const std::vector<std::string>& models = eras[found->second].declared.models;
   if (e.model.value >= models.size()) return;
-  closed[{e.hour, tenants.number_of(e.tenant), models[e.model.value], eras[found->second].grade()}] = {
+  closed[{e.hour, tenants.number_of(e.tenant), models[e.model.value], world_of(eras[found->second])}] = {
       e.requests, e.baseline, e.actual, e.counted, e.disallowed};
 }
 
@@ -228,13 +286,13 @@ Result<void> SpineLedger::add(std::uint64_t sequence, const event::Record& recor
       s.settlement_closed(record, std::get<event::SettlementClosed>(record.event));
       break;
     case event::Kind::gap:
-      s.gap(sequence, std::get<event::Gap>(record.event));
+      done = s.gap(sequence, std::get<event::Gap>(record.event));
       break;
     case event::Kind::units_changed: {
       const auto& change = std::get<event::UnitsChanged>(record.event);
       if (const auto found = s.era_of_number.find(record.snapshot); found != s.era_of_number.end()) {
         FoldedFacts& facts = s.eras[found->second].facts;
-        ++facts.unit_changes;
+        if (change.after != change.before) ++facts.unit_changes;  // else it is said anew
         if (change.cause == "eviction" && change.after < change.before) ++facts.evictions;
       }
       break;
@@ -248,7 +306,7 @@ Result<void> SpineLedger::add(std::uint64_t sequence, const event::Record& recor
                                   : named.kind == Kind::key     ? &s.keys
                                                                 : nullptr;
       if (names == nullptr) break;
-      names->name(named.symbol, named.name);
+      names->name(named.symbol, event::text_of(named.name));  // as a person and a budget write it
       s.matching.clear();
       break;
     }
@@ -270,6 +328,8 @@ Result<void> SpineLedger::add(std::uint64_t sequence, const event::Record& recor
   return {};
 }
 
+void SpineLedger::was_acknowledged_early() { ++state_->early; }
+std::uint64_t SpineLedger::acknowledged_early() const { return state_->early; }
 std::uint64_t SpineLedger::next() const { return state_->next; }
 const Balances& SpineLedger::balances() const { return state_->balances; }
 const BudgetBook& SpineLedger::budgets() const { return state_->budgets; }

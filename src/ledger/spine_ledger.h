@@ -24,6 +24,7 @@ namespace ace {
 struct FoldedFacts {
   std::uint64_t evictions = 0, unit_changes = 0;
   std::uint64_t bookings_refused = 0;  ///< of GPU time that was booked already: the first one stands
+  std::uint64_t fixed_refused = 0;     ///< stretches of fixed cost that were booked already, likewise
   std::uint64_t estimated = 0;         ///< requests whose process died; no end has come since
   Usd estimated_cost{};                ///< part of C4
   std::uint64_t corrected = 0;         ///< entries by facts that came after a request was booked
@@ -41,8 +42,9 @@ struct FoldedBooks {
   FoldedFacts facts;
 };
 
-/// Who is charged what, when books are closed.
+/// Which books, and who is charged what, when they are closed.
 struct ClosingPolicies {
+  std::optional<std::uint64_t> snapshot;  ///< of one fleet alone; none = of all under the grade
   SettlementPolicy settlement = SettlementPolicy::pooled;
   IdlePolicy idle = IdlePolicy::by_usage;
   std::vector<Reservation> reservations;
@@ -56,9 +58,14 @@ class SpineLedger {
   /// CacheHit, Completed. Nothing if it does not know it.
   using Recall =
       std::function<Result<std::vector<event::Record>>(std::uint32_t tenant, RequestId id, std::uint64_t before)>;
+  /// Requests, with the symbols of their tenants, of which a record before `before` says that they were admitted or
+  /// decided in [from, to).
+  using DecidedIn = std::function<Result<std::vector<std::pair<std::uint32_t, RequestId>>>(Instant from, Instant to,
+                                                                                           std::uint64_t before)>;
   struct Options {
     Fleets fleets;
-    Recall recall;  ///< may be empty: then what was booked longer ago than kRecent cannot be corrected
+    Recall recall;         ///< may be empty: then what was booked longer ago than kRecent cannot be corrected
+    DecidedIn decided_in;  ///< likewise: then a gap takes back the savings of those alone
     Gates gates;
     bool shapley = true;
     std::vector<Budget> budgets;                    ///< that are counted, from the first record on
@@ -78,12 +85,20 @@ class SpineLedger {
   /// @param sequence of the record, above that of the one before
   /// @return corrupt or not_found for a record that does not fit what is before it; nothing is folded then
   Result<void> add(std::uint64_t sequence, const event::Record& record);
+  /// The record that comes next was acknowledged before it was durable (`relaxed`): a loss of power may have taken
+  /// others like it.
+  void was_acknowledged_early();
+  [[nodiscard]] std::uint64_t acknowledged_early() const;  ///< records like that
   /// Sequence number after the last record.
   [[nodiscard]] std::uint64_t next() const;
 
   /// The grades that anything was booked under, the surest first.
   [[nodiscard]] std::vector<Grade> grades() const;
+  /// Fleets of a grade that anything was booked under. Modelled ones may be worlds side by side: what-ifs over the same
+  /// time.
+  [[nodiscard]] std::vector<std::uint64_t> snapshots(Grade grade) const;
   /// Judges, allocates and settles what was folded under one grade.
+  /// @return bad_input for worlds side by side, whose sum means nothing, and for a snapshot that is not one of them
   [[nodiscard]] Result<FoldedBooks> close(Grade grade, const ClosingPolicies& policies) const;
   /// What a cell (hour of admission, tenant, requested model) comes to now, without closing the books.
   /// @param snapshot of the event, whose numbers tenant and model are @return corrupt for a model it does not have;

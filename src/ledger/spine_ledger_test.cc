@@ -359,6 +359,97 @@ TEST(SpineLedger, books_a_gpu_millisecond_once_and_counts_what_it_refused) {
   EXPECT_EQ(ledger.balances().sum(Account::Kind::fixed), Usd{77});
 }
 
+/// A run recorded again over a longer trace says the same time again, further.
+TEST(SpineLedger, books_a_stretch_of_fixed_cost_once_and_lets_a_longer_one_replace_it) {
+  const World w;
+  Fleets fleets;
+  std::uint64_t at = 1;
+  const auto cost = [&](std::int64_t from, std::int64_t to, std::int64_t amount, DestinationId where = kGpu) {
+    return record_of({8, ++at}, 1,
+                     event::FixedCost{event::FixedCost::Kind::amortization, where, instant(from), instant(to), 1,
+                                      Usd{amount}, 500'000});
+  };
+  const auto used = [&](std::int64_t from, std::int64_t to) {
+    return record_of({9, ++at}, 1, event::GpuBooking{event::GpuBooking::Use::served, "gpu0", from, to});
+  };
+  const struct {
+    const char* why;
+    std::vector<event::Record> log;
+    std::int64_t fixed;
+    std::uint64_t refused;
+  } cases[] = {
+      {"one behind the other", {cost(0, 10, 100), cost(10, 15, 50)}, 150, 0},
+      {"the same again", {cost(0, 10, 100), cost(0, 10, 100)}, 100, 1},
+      {"further", {cost(0, 10, 100), cost(0, 30, 300)}, 300, 0},
+      {"further than two", {cost(0, 10, 100), cost(10, 15, 50), cost(0, 30, 300)}, 300, 0},
+      {"less", {cost(0, 30, 300), cost(0, 10, 100)}, 300, 1},
+      {"across", {cost(0, 10, 100), cost(5, 30, 250)}, 100, 1},
+      {"elsewhere", {cost(0, 10, 100), cost(0, 10, 100, kRent)}, 200, 0},
+  };
+  for (const auto& c : cases) {
+    std::vector<event::Record> log = {fleets.changed(w, 1)};
+    log.insert(log.end(), c.log.begin(), c.log.end());
+    const SpineLedger ledger = folded(fleets, log);
+    const FoldedBooks books = closed(ledger);
+    EXPECT_EQ(books.statement.fixed, Usd{c.fixed}) << c.why;
+    EXPECT_EQ(books.facts.fixed_refused, c.refused) << c.why;
+    EXPECT_EQ(ledger.balances().sum(Account::Kind::fixed), Usd{c.fixed}) << c.why;
+    const Result<SpineLedger> again = SpineLedger::restored(ledger.state(), fleets.options());
+    ASSERT_TRUE(again) << again.error().what();
+    EXPECT_EQ(again->state(), ledger.state()) << c.why;
+  }
+  const FoldedBooks longer = closed(folded(fleets, {fleets.changed(w, 1), used(0, 10), used(0, 30), used(5, 20)}));
+  EXPECT_EQ(longer.statement.gpu_time[0], GpuMillis{30});
+  EXPECT_EQ(longer.facts.bookings_refused, 1U);
+}
+
+TEST(SpineLedger, never_adds_up_simulated_fleets_over_the_same_time) {
+  const World w, other;
+  Rng rng(3, "what-if");
+  Fleets fleets;
+  using Source = event::FleetChanged::Source;
+  std::vector<event::Record> one = {fleets.changed(w, 1, Source::simulated)},
+                             two = {fleets.changed(other, 2, Source::simulated)};
+  for (std::uint32_t i = 1; i < 4; ++i) one.push_back(named(event::Named::Kind::tenant, i, spine_tenants()[i]));
+  append(one, any_log(w, rng, 1, 40));
+  std::vector<event::Record> second = any_log(w, rng, 2, 40);
+  append(two, second);
+  std::vector<event::Record> both = one;
+  append(both, two);
+  const SpineLedger ledger = folded(fleets, both);
+  const Result<FoldedBooks> sum = ledger.close(Grade::modelled, {});
+  ASSERT_FALSE(sum) << "they are what-ifs";
+  EXPECT_EQ(sum.error().code(), Errc::bad_input);
+  EXPECT_NE(sum.error().what().find("--snapshot 1 or --snapshot 2"), std::string::npos) << sum.error().what();
+  EXPECT_EQ(ledger.snapshots(Grade::modelled), (std::vector<std::uint64_t>{1, 2}));
+  ClosingPolicies first;
+  first.snapshot = 1;
+  expect_equal(ledger.close(Grade::modelled, first)->statement, closed(folded(fleets, one)).statement);
+  first.snapshot = 7;
+  EXPECT_FALSE(ledger.close(Grade::modelled, first));
+}
+
+TEST(SpineLedger, knows_names_as_people_and_budgets_write_them) {
+  const World w;
+  Rng rng(5, "names");
+  Fleets fleets;
+  SpineLedger::Options options = fleets.options();
+  Budget budget;
+  budget.name = "search";
+  budget.tenant = "search@acme";
+  budget.limit = Usd{1'000'000'000};
+  options.budgets = {budget};
+  SpineLedger ledger(options);
+  Events e = any_spine_events(w, rng);
+  e.admitted.tenant = 1;
+  std::vector<event::Record> log = {fleets.changed(w, 1),
+                                    named(event::Named::Kind::tenant, 1, event::label_of("search@acme"))};
+  append(log, records_of(e, 1));
+  for (std::size_t i = 0; i < log.size(); ++i) ASSERT_TRUE(ledger.add(i, log[i]));
+  EXPECT_EQ(ledger.budgets().account(0, instant(0)).requests, 1U) << "the budget counts it";
+  EXPECT_EQ(ledger.owner({Account::Kind::spent, 1}), "search@acme");
+}
+
 TEST(SpineLedger, counts_corrections_of_cells_that_the_log_had_closed) {
   const World w;
   Fleets fleets;

@@ -50,6 +50,44 @@ event::Record late_bill(const Events& e, std::int64_t prompt, std::uint32_t ordi
   return record_of(e.admitted.id, 1, bill, ordinal);
 }
 
+/// A gap disallows what was decided in it, however much came since.
+TEST(SpineRecall, a_gap_takes_back_decisions_of_long_ago) {
+  const World w;
+  Rng rng(4, "gap");
+  Fleets fleets;
+  std::vector<Events> requests;
+  std::vector<event::Record> log = long_log(w, fleets, rng, requests);
+  event::Record gap;
+  gap.id = {7, 7};
+  gap.event = event::Gap{event::Gap::Cause::disk_full, Instant::min(), Instant::max(), -1};
+  SpineLedger::Options options = fleets.options();
+  options.recall = from(log);
+  options.decided_in = [&](Instant, Instant, std::uint64_t before) {
+    std::vector<std::pair<std::uint32_t, RequestId>> all;
+    for (std::uint64_t i = 0; i < before; ++i)
+      if (std::holds_alternative<event::Admitted>(log[i].event))
+        all.emplace_back(log[i].tenant, RequestId{log[i].id.high, log[i].id.low});
+    return Result<decltype(all)>(all);
+  };
+  // Said before, or said behind all of it: the same books.
+  SpineLedger behind(options), before(options);
+  std::uint64_t at = 0;
+  for (const event::Record& r : log) ASSERT_TRUE(behind.add(at++, r));
+  const Statement open = closed(behind).statement;
+  ASSERT_TRUE(behind.add(at, gap));
+  at = 0;
+  const std::size_t names = preamble(fleets, w).size();
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    if (i == names) {
+      ASSERT_TRUE(before.add(at++, gap));
+    }
+    ASSERT_TRUE(before.add(at++, log[i]));
+  }
+  const Statement late = closed(behind).statement;
+  expect_equal(late, closed(before).statement);
+  EXPECT_NE(late.counted, open.counted) << "it took something back";
+}
+
 TEST(SpineRecall, a_late_fact_about_a_request_booked_long_ago_corrects_it) {
   const World w;
   for_each_seed(3, [&](Rng& rng) {

@@ -160,7 +160,10 @@ Settled SpineLedger::State::settle(const FoldedRequest& request) const {
       attempts = with_estimate;
     }
   }
-  if (request.in_gap) completed.in_gap = true;
+  // What ACE dispatched without a word on why cannot be made again, and saves nothing that counts.
+  const bool ran = completed.outcome == event::Outcome::served || completed.outcome == event::Outcome::client_abort;
+  const bool unexplained = ran && !request.decided && era.declared.source != event::FleetChanged::Source::observed;
+  if (request.in_gap || unexplained) completed.in_gap = true;
   if (request.semantic_hit) completed.exact_match = false;
   return settle_recorded(*era.settler, era.declared.source, request.a, request.decided ? &request.d : nullptr, attempts,
                          completed);
@@ -216,7 +219,8 @@ void SpineLedger::State::end(FoldedRequest& request, FoldedRequest::State how, s
   entry.add({Account::Kind::held, request.a.tenant}, -request.ticket.held);
   entry.add({Account::Kind::reserve, 0}, request.ticket.held);
   book(request, 1);
-  budgets.post(request.ticket, request.booked_cost, at);
+  // Nobody knows when a request ended whose process died; surely not when the next one started.
+  budgets.post(request.ticket, request.booked_cost, how == FoldedRequest::State::estimated ? latest : at);
   using What = JournalEntry::What;
   const What what = how == FoldedRequest::State::estimated ? What::estimate
                     : request.booked_cost == Usd{}         ? What::release

@@ -57,7 +57,8 @@ struct ClosedCell {
 struct SpineLedger::State {
   Options options;
   std::uint64_t next = 0;
-  Instant latest = Instant::min();
+  Instant latest = Instant::min();  ///< of what happened to requests
+  std::uint64_t early = 0;          ///< records acknowledged before they were durable
   std::vector<FleetEra> eras;
   std::map<std::uint64_t, std::uint32_t> era_of_number;
   AccountNames tenants, teams, projects, keys;
@@ -66,12 +67,30 @@ struct SpineLedger::State {
     Bookings bookings;
     std::vector<event::GpuBooking> all;  ///< as they came
   };
-  std::array<GpuTime, 3> gpu_time;  ///< by grade: measured, observed, modelled
+  /// Fixed cost as it stands: stretches that do not overlap.
+  struct Stretch {
+    event::FixedCost cost;
+    std::uint32_t era = 0;
+  };
+  /// Fleets of one source follow one another in one world, so no time is paid for twice over all of them; but each
+  /// simulated fleet has a world of its own. @param number of the era
+  static std::uint32_t world_of(const FleetEra& era, std::uint32_t number) {
+    constexpr std::uint32_t kOneWorld = 0xffff'fff0;
+    using Source = event::FleetChanged::Source;
+    return era.declared.source == Source::simulated ? number
+                                                    : kOneWorld + static_cast<std::uint32_t>(era.declared.source);
+  }
+  [[nodiscard]] std::uint32_t world_of(const FleetEra& era) const {
+    return world_of(era, static_cast<std::uint32_t>(&era - eras.data()));
+  }
+  std::map<std::uint32_t, GpuTime> gpu_time;  ///< by world
+  /// By world, account of the destination and kind.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, event::FixedCost::Kind>, std::vector<Stretch>> stretches;
   Balances balances;
   BudgetBook budgets;
   std::vector<event::Gap> gaps;
-  /// By hour, tenant account, model and grade.
-  std::map<std::tuple<std::int64_t, std::uint32_t, std::string, Grade>, ClosedCell> closed;
+  /// By hour, tenant account, model and world.
+  std::map<std::tuple<std::int64_t, std::uint32_t, std::string, std::uint32_t>, ClosedCell> closed;
 
   std::vector<FoldedRequest> pool;
   std::vector<std::uint32_t> free;
@@ -91,8 +110,15 @@ struct SpineLedger::State {
   void drop(std::uint32_t slot);
   /// Keeps a request that ended, and lets the oldest of those go.
   void remember(std::uint32_t slot);
-  /// Eras of a grade under which anything happened, their snapshots at hand.
-  Result<std::vector<const FleetEra*>> eras_of(Grade grade);
+  /// Eras of a grade under which anything happened, their snapshots at hand. @param snapshot this one alone
+  Result<std::vector<const FleetEra*>> eras_of(Grade grade, std::optional<std::uint64_t> snapshot);
+  /// Those of one world, likewise.
+  Result<std::vector<const FleetEra*>> eras_in(std::uint32_t world);
+  /// @see SpineLedger::close, of these eras, which are of one grade
+  [[nodiscard]] Result<FoldedBooks> close(const std::vector<const FleetEra*>& of, Grade grade,
+                                          const ClosingPolicies& policies) const;
+  /// @see SpineLedger::to_close, of one world
+  Result<void> to_close(std::uint32_t world, Instant now, std::vector<event::Record>& records);
   /// Slots of those requests, by their first fact.
   [[nodiscard]] std::vector<std::uint32_t> in_order(const std::function<bool(const FoldedRequest&)>& which) const;
 
@@ -100,8 +126,9 @@ struct SpineLedger::State {
   Result<void> fleet_changed(const event::Record& record, const event::FleetChanged& change);
   Result<void> fact(std::uint64_t sequence, const event::Record& record);
   void writer_opened(std::uint64_t sequence, Instant at);
-  void gap(std::uint64_t sequence, const event::Gap& gap);
+  Result<void> gap(std::uint64_t sequence, const event::Gap& gap);
   Result<void> fixed_cost(std::uint64_t sequence, const event::Record& record, const event::FixedCost& cost);
+  void book(const Stretch& stretch, int sign);
   Result<void> booking(const event::Record& record, const event::GpuBooking& booking);
   void settlement_closed(const event::Record& record, const event::SettlementClosed& closed);
 

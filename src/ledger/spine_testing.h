@@ -32,7 +32,7 @@ class Fleets {
  public:
   /// The event that puts a world in force under a snapshot number.
   event::Record changed(const World& w, std::uint64_t number,
-                        event::FleetChanged::Source source = event::FleetChanged::Source::simulated) {
+                        event::FleetChanged::Source source = event::FleetChanged::Source::shadow) {
     event::FleetChanged e = in_force(*w.fleet, source);
     e.digest = reinterpret_cast<std::uintptr_t>(&w);
     known_[e.digest] = &w;

@@ -189,6 +189,7 @@ Statement fold::close(const Accounts& accounts, const Bookings& bookings, const 
   s.excluded_c0 = t.excluded_c0;
   s.observed_baseline = t.observed;
   s.observed_requests = t.observed_requests;
+  s.untimed = t.untimed;
   for (const auto& [minute, tokens] : accounts.minutes.entries())
     s.peak_tpm_all_payg = std::max(s.peak_tpm_all_payg, tokens);
   s.gpu_time = bookings.by_use();

@@ -163,6 +163,7 @@ struct Statement {
   OneSaving all_payg_uncached;  ///< without the provider's own cache, likewise
   Usd observed_baseline{};      ///< sum of the costs that the log states
   std::uint64_t observed_requests = 0;
+  std::uint64_t untimed = 0;  ///< answers under a promise of time of which a log has no times; they count as in time
   // ratios: goodput tokens per dollar
   Usd avoidable{};  ///< PAYG + energy + spot/on-demand hours
   std::int64_t peak_tpm_all_payg = 0;

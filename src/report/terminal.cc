@@ -280,6 +280,11 @@ class Page {
     said("requests_without_admission", "requests of which the log has no beginning");
     said("gaps", "gaps: what was decided in them is disallowed");
     said("gpu_bookings_refused", "bookings of GPU time that was booked already");
+    if (l.contains("records_acknowledged_early"))
+      said("records_acknowledged_early",
+           "records were acknowledged before they were durable (relaxed): a loss of power may have taken others");
+    if (l.contains("fixed_costs_refused"))
+      said("fixed_costs_refused", "stretches of fixed cost that were booked already, and do not count again");
     std::map<std::string, Usd> sums;
     for (const Json& b : l["balances"]) {
       const auto nano = parse_decimal(b["usd"].get<std::string>(), 9);
