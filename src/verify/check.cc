@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "verify/bytes.h"
+#include "verify/repeats.h"
 #include "verify/segment.h"
 #include "verify/verify.h"
 
@@ -196,7 +197,19 @@ std::string to_text(const Difference& d) {
 
 Result<Finding> check_log(const std::function<Result<std::vector<std::string>>()>& names, const ReadFile& read,
                           const Pins& pins, const HearEvent& hear) {
-  return LogCheck(read, pins, hear).run(names);
+  Repeats repeats;
+  const HearEvent counted = [&](const Entry& entry) {
+    repeats.hear(entry.payload);
+    return hear ? hear(entry) : Result<std::optional<Mismatch>>(std::nullopt);
+  };
+  Result<Finding> found = LogCheck(read, pins, counted).run(names);
+  if (!found || found->difference || !repeats.suspected()) return found;
+  const HearEvent compared = [&](const Entry& entry) {
+    return Result<std::optional<Mismatch>>(repeats.hear_again(entry.payload));
+  };
+  Result<Finding> again = LogCheck(read, pins, compared).run(names);
+  if (!again || again->difference) return again;
+  return found;
 }
 
 }  // namespace ace::verify

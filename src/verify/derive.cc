@@ -38,11 +38,12 @@ std::optional<RequestId> request_of(const event::Event& event) {
 
 }  // namespace
 
-Derivation::Derivation(Fleets& fleets, SpineLedger::Recall recall)
+Derivation::Derivation(Fleets& fleets, SpineLedger::Recall recall, SpineLedger::DecidedIn decided_in)
     : fleets_(fleets), ledger_([&] {
         SpineLedger::Options options;
         options.fleets = [&](std::uint64_t number, const event::FleetChanged&) { return fleets_.at(number); };
         options.recall = std::move(recall);
+        options.decided_in = std::move(decided_in);
         options.shapley = false;
         return options;
       }()) {}
@@ -50,12 +51,17 @@ Derivation::Derivation(Fleets& fleets, SpineLedger::Recall recall)
 Result<Derived> Derivation::derived() const {
   Derived derived = derived_;
   derived.open = open_.size();
-  for (const Grade grade : ledger_.grades()) {
-    const Result<FoldedBooks> books = ledger_.close(grade, {});
-    if (!books) return Error(books.error());
-    derived.baseline += books->statement.c0;
-    derived.actual += books->statement.c4;
-  }
+  derived.fixed_costs = fixed_.derived();
+  for (const Grade grade : ledger_.grades())
+    for (const std::uint64_t snapshot : ledger_.snapshots(grade)) {
+      ClosingPolicies alone;
+      alone.snapshot = snapshot;
+      const Result<FoldedBooks> books = ledger_.close(grade, alone);
+      if (!books) return Error(books.error());
+      derived.baseline += books->statement.c0;
+      derived.actual += books->statement.c4;
+      derived.fixed += books->statement.fixed;
+    }
   return derived;
 }
 
@@ -132,9 +138,9 @@ Derivation::Found Derivation::follows_so_far(const event::Record& record) {
     return completed(record, *end);
   } else if (const auto* cell = std::get_if<event::SettlementClosed>(&record.event)) {
     return closed(record, *cell);
-  } else if (std::holds_alternative<event::FleetChanged>(record.event)) {
+  } else if (const auto* fleet = std::get_if<event::FleetChanged>(&record.event)) {
     fleets_.hear(record);
-    declared_.insert(record.snapshot);
+    declared_[record.snapshot] = fleet->source;
   } else if (const auto* own = std::get_if<Lifecycle>(&record.event)) {
     // Whoever starts has forgotten what it knew of the world, and says anew what differs from its priors.
     if (own->what == Lifecycle::What::started || own->what == Lifecycle::What::recovered) worlds_.clear();
@@ -142,6 +148,7 @@ Derivation::Found Derivation::follows_so_far(const event::Record& record) {
     const Result<event::Hindsight*> world = hindsight(record.snapshot);
     if (!world) return Error(world.error());
     (*world)->hear(record.event);
+    return fixed_.hear(**fleets_.at(record.snapshot), record);
   }
   return nothing();
 }
@@ -222,6 +229,9 @@ Derivation::Found Derivation::completed(const event::Record& record, const event
   const Result<const Snapshot*> fleet = fleets_.at(record.snapshot);
   if (!fleet) return Error(fleet.error());
   if (open.decisions > 0) return follows(**fleet, open, completed);
+  const bool ran = completed.outcome == event::Outcome::served || completed.outcome == event::Outcome::client_abort;
+  if (ran && declared_.at(open.snapshot) != event::FleetChanged::Source::observed)
+    return differs("a decision on " + to_string(completed.id) + " before its end, since ACE dispatched it", "none");
   ++derived_.undecided;
   return nothing();
 }

@@ -16,6 +16,7 @@
 #include "ledger/spine_ledger.h"
 #include "spine/spine.h"
 #include "verify/difference.h"
+#include "verify/fixed.h"
 
 namespace ace::verify {
 
@@ -30,21 +31,24 @@ class Fleets {
 
 /// What was derived.
 struct Derived {
-  std::uint64_t decisions = 0;  ///< made again, and equal
-  std::uint64_t requests = 0;   ///< that ended, and whose end follows
-  std::uint64_t undecided = 0;  ///< of those, on which ACE never decided: brought in from another log
-  std::uint64_t open = 0;       ///< admitted, not ended
-  std::uint64_t unknown = 0;    ///< events of kinds that a newer version wrote
-  std::uint64_t cells = 0;      ///< that the log says are closed, with amounts and gate that follow
-  std::uint64_t corrected = 0;  ///< facts about requests that had ended: booked, not held against a decision
-  Usd baseline{}, actual{};     ///< C0 and C4 of the requests of every grade, booked again
+  std::uint64_t decisions = 0;    ///< made again, and equal
+  std::uint64_t requests = 0;     ///< that ended, and whose end follows
+  std::uint64_t undecided = 0;    ///< of those, on which ACE never decided: brought in from another log
+  std::uint64_t open = 0;         ///< admitted, not ended
+  std::uint64_t unknown = 0;      ///< events of kinds that a newer version wrote
+  std::uint64_t cells = 0;        ///< that the log says are closed, with amounts and gate that follow
+  std::uint64_t corrected = 0;    ///< facts about requests that had ended: booked, not held against a decision
+  Usd baseline{}, actual{};       ///< C0 and C4 of the requests of every grade, booked again
+  std::uint64_t fixed_costs = 0;  ///< stretches of fixed cost, derived again from fleet file and bookings
+  Usd fixed{};                    ///< F, as the books have it
 };
 
 /// Hears the events of a log in order, from its very first one.
 class Derivation {
  public:
-  /// @param fleets outlive this @param recall of requests that ended long ago, see SpineLedger; may be empty
-  explicit Derivation(Fleets& fleets, SpineLedger::Recall recall = {});
+  /// @param fleets outlive this @param recall, decided_in of requests that ended long ago, see SpineLedger; may be
+  /// empty
+  explicit Derivation(Fleets& fleets, SpineLedger::Recall recall = {}, SpineLedger::DecidedIn decided_in = {});
   /// @param sequence of the record, of type event @param payload of it
   /// @return what is not as it must be; an error if a fleet is not there
   Result<std::optional<Mismatch>> hear(std::uint64_t sequence, std::string_view payload);
@@ -80,8 +84,9 @@ class Derivation {
   Fleets& fleets_;
   std::map<std::uint64_t, std::unique_ptr<event::Hindsight>> worlds_;  ///< by snapshot
   std::unordered_map<RequestId, Open, HashId> open_;
-  std::set<std::uint64_t> declared_;  ///< numbers of snapshots
+  std::map<std::uint64_t, event::FleetChanged::Source> declared_;  ///< snapshots, and where events under them come from
   SpineLedger ledger_;
+  FixedCosts fixed_;
   Derived derived_;
 };
 

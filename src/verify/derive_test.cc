@@ -71,6 +71,42 @@ TEST(Derivation, of_a_run_that_was_recorded_finds_every_decision_as_it_was) {
   }
 }
 
+/// Nothing of a request shows fixed cost, so only deriving it does.
+TEST(Derivation, of_fixed_cost_finds_another_amount_and_bookings_that_were_cut_short) {
+  const Recorded run(600);
+  std::set<event::FixedCost::Kind> kinds;
+  std::size_t bookings = 0;
+  for (std::size_t i = 0; i < run.records.size(); ++i) {
+    Record forged = run.records[i];
+    if (auto* const cost = std::get_if<event::FixedCost>(&forged.event)) {
+      kinds.insert(cost->kind);
+      // A booking holds milliseconds, so power and rent are known to what a unit costs in two of them.
+      using Kind = event::FixedCost::Kind;
+      const bool of_units = cost->kind == Kind::rental || cost->kind == Kind::idle_power;
+      for (const std::int64_t off : {1'000'000LL, -1'000'000LL, of_units ? 1'000'000LL : 1LL}) {
+        cost->amount += Usd{off};
+        const Recorded::Found found = run.derive(i, forged);
+        EXPECT_EQ(found.at, i) << name_of(cost->kind) << " off by " << off;
+        cost->amount -= Usd{off};
+      }
+      ++cost->units;
+      EXPECT_EQ(run.derive(i, forged).at, i) << name_of(cost->kind) << ", a unit more";
+    } else if (auto* const booking = std::get_if<event::GpuBooking>(&forged.event)) {
+      if (!booking->device.ends_with("/0")) continue;
+      ++bookings;
+      booking->end_ms = booking->start_ms + (booking->end_ms - booking->start_ms) / 2;
+      const Recorded::Found found = run.derive(i, forged);
+      ASSERT_LT(found.at, run.records.size()) << booking->device;
+      EXPECT_TRUE(std::holds_alternative<event::FixedCost>(run.records[found.at].event));
+    }
+  }
+  EXPECT_EQ(kinds.size(), 4U) << "amortization, power, rent, hosts";
+  EXPECT_GE(bookings, 3U);
+  const Recorded::Found sound = run.derive(0, std::nullopt);
+  EXPECT_GE(sound.derived.fixed_costs, 4U);
+  EXPECT_GT(sound.derived.fixed, Usd{});
+}
+
 /// A record that an insider wrote anew, everything that protects its bytes made right again.
 struct Forgery {
   const char* what;

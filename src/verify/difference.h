@@ -10,6 +10,7 @@ struct Difference {
   std::string file;
   std::uint64_t offset = 0;  ///< of the record it is in; in free space and heads, of the byte or field itself
   std::string expected, got;
+  bool newer = false;  ///< sound bytes in a format of a later version: nothing here can say more of them
   friend bool operator==(const Difference&, const Difference&) = default;
 };
 /// "00000001.seg, offset 512: expected ..., got ..."

@@ -114,6 +114,47 @@ TEST(Log, shows_every_flipped_bit_at_the_record_it_lies_in) {
   EXPECT_GT(flips, 50'000U);
 }
 
+/// What a writer promises that nobody else can: that it would have known the event.
+TEST(Log, shows_an_event_that_is_there_a_second_time) {
+  Rng rng(5, "twice");
+  const Written written = written_log(rng, 60);
+  ASSERT_FALSE(written.files.contains("00000002.seg"));
+  const std::vector<Span> spans = spans_of(written);
+  const auto with = [&](const Span& copied, std::uint32_t other_ordinal) {
+    std::map<std::string, std::string> files = written.files;
+    std::string& segment = files["00000001.seg"];
+    const auto at = static_cast<std::uint32_t>(spans.back().end);
+    spine::Frame frame = *spine::frame_from(std::string_view(segment).substr(copied.begin),
+                                            {1, static_cast<std::uint32_t>(copied.begin)});
+    event::Record record = *event::decode(frame.payload);
+    record.ordinal += other_ordinal;
+    const std::string payload = *event::encode(record);
+    frame.first_of_batch = true;
+    frame.sequence = written.next;
+    frame.address = {1, at};
+    frame.previous = spine::beginning_of(written.chain);
+    frame.payload = payload;
+    std::string bytes;
+    spine::append_frame(bytes, frame);
+    segment.replace(at, bytes.size(), bytes);
+    return std::pair(check(files), at);
+  };
+  std::size_t tried = 0;
+  for (const Span& span : spans) {
+    const Result<spine::Frame> frame = spine::frame_from(
+        std::string_view(written.files.at(span.file)).substr(span.begin), {1, static_cast<std::uint32_t>(span.begin)});
+    if (frame->type != spine::RecordType::event) continue;
+    ++tried;
+    const auto [twice, at] = with(span, 0);
+    ASSERT_TRUE(twice.difference) << "record " << frame->sequence;
+    EXPECT_EQ(twice.difference->file, "00000001.seg");
+    EXPECT_EQ(twice.difference->offset, at) << to_text(*twice.difference);
+    const auto [another, place] = with(span, 1000);
+    EXPECT_FALSE(another.difference) << to_text(*another.difference);
+  }
+  EXPECT_GT(tried, 40U);
+}
+
 TEST(Log, shows_records_that_were_swapped_dropped_inserted_or_cut_off) {
   Rng rng(3, "moves");
   const Written written = written_log(rng, 90);

@@ -58,6 +58,12 @@ class SegmentCheck {
     if (expected == got) return true;
     return differs(offset, fmt::format("{} {}", what, expected), std::to_string(got));
   }
+  /// @param sound does the checksum say that it was written so?
+  bool known_format(std::uint64_t offset, std::uint64_t got, bool sound) {
+    if (same(offset, "format", 1, got)) return true;
+    finding_.difference->newer = sound && got > 1;
+    return false;
+  }
   bool zeros(std::size_t from, std::size_t to, std::string_view what) {
     const std::size_t at = bytes_.substr(0, to).find_first_not_of('\0', from);
     if (at == bytes_.npos) return true;
@@ -80,7 +86,7 @@ class SegmentCheck {
       return differs(48, "the chain before it, " + hex(view(standing_.chain)), hex(bytes_.substr(48, 32)));
     const std::uint32_t crc = checksum(bytes_.substr(16, kSegmentHead - 16));
     finding_.end = kSegmentHead;
-    return same(8, "format", 1, integer<std::uint32_t>(bytes_, 8)) &&
+    return known_format(8, integer<std::uint32_t>(bytes_, 8), crc == integer<std::uint32_t>(bytes_, 12)) &&
            same(32, "segment", number_, integer<std::uint32_t>(bytes_, 32)) && zeros(36, 40, "in the head") &&
            same(40, "first record", standing_.next, integer<std::uint64_t>(bytes_, 40)) &&
            zeros(88, kSegmentHead, "in the head") &&
@@ -108,8 +114,12 @@ class SegmentCheck {
     const auto flags = integer<std::uint16_t>(record_, 14);
     if (flags > 5) return differs(at_, "flags that exist", fmt::format("{:#06x}", flags));
     const auto type = integer<std::uint8_t>(record_, 12);
-    if (type < kEvent || type > kSeal) return differs(at_, "a record of type 1 to 4", std::to_string(type));
-    return same(at_, "format", 1, integer<std::uint8_t>(record_, 13)) &&
+    if (type < kEvent || type > kSeal) {
+      differs(at_, "a record of type 1 to 4", std::to_string(type));
+      finding_.difference->newer = type > kSeal;
+      return false;
+    }
+    return known_format(at_, integer<std::uint8_t>(record_, 13), true) &&
            same(at_, "a record written for segment", number_, integer<std::uint32_t>(record_, 24)) &&
            same(at_, "a record written for offset", at_, integer<std::uint32_t>(record_, 28));
   }
