@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "adapters/durable_file.h"
 #include "adapters/posix_disk.h"
 #include "core/text.h"
 
@@ -25,35 +26,6 @@ std::string label_of_path(const std::string& path) {
 event::Digest digest_of(std::string_view text) {
   Sha256 sha;
   return sha({text});
-}
-
-Error failed(const std::string& doing) {
-  return Error(Errc::unavailable, doing + ": " + std::error_code(errno, std::generic_category()).message());
-}
-
-/// Beside it first, then renamed, so that nobody ever sees half of it.
-Result<void> write_durably(const std::string& path, std::string_view text) {
-  const std::string beside = path + ".tmp";
-  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) return failed("writing " + beside);
-  bool fine = true;
-  for (std::size_t at = 0; fine && at < text.size();) {
-    const ssize_t written = ::write(file, text.data() + at, text.size() - at);
-    fine = written > 0 || (written < 0 && errno == EINTR);
-    if (written > 0) at += static_cast<std::size_t>(written);
-  }
-  fine = fine && ::fsync(file) == 0;
-  fine = ::close(file) == 0 && fine;
-  if (!fine || ::rename(beside.c_str(), path.c_str()) != 0) return failed("writing " + path);
-  return {};
-}
-
-Result<void> sync_folder(const std::string& path) {
-  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return failed("opening " + path);
-  const bool fine = ::fsync(folder) == 0;
-  ::close(folder);
-  return fine ? Result<void>() : failed("syncing " + path);
 }
 
 template <class Named>
@@ -87,6 +59,27 @@ Result<FleetReading> compile_fleet(const FleetText& fleet, const FleetText* pric
   reading.warnings.insert(reading.warnings.begin(), warnings.begin(), warnings.end());
   if (!reading.mistakes.empty()) return Error(Errc::bad_input, describe(reading.mistakes));
   return reading;
+}
+
+std::string names_not_kept(const Fleet& fleet) {
+  std::string wrong;
+  const auto look = [&](std::string_view what, const std::string& name) {
+    if (!event::is_kept(name))
+      wrong += fmt::format(
+          "{} \"{}\": on a spine this name would be hidden, since it begins like a secret key, or cut, since it has "
+          "more than {} letters (others than A-Z a-z 0-9 . _ : / + - [ ] count three times): choose another\n",
+          what, name, event::kLabelMax);
+  };
+  for (const Destination& d : fleet.destinations) look("destination", d.name);
+  for (const Model& m : fleet.models) look("model", m.name);
+  for (const SloClass& s : fleet.slo_classes) look("SLO class", s.name);
+  for (const Compliance& c : fleet.compliance) look("compliance class", c.name);
+  for (const Tenant& t : fleet.tenants) {
+    look("tenant", t.name);
+    for (const std::string& team : t.teams) look("team", team);
+    for (const std::string& project : t.projects) look("project", project);
+  }
+  return wrong;
 }
 
 event::Record fleet_changed(const Snapshot& snapshot, const std::vector<FleetText>& files,
@@ -125,7 +118,7 @@ Result<void> FleetFiles::keep(const std::vector<FleetText>& files) const {
     if (read(as)) continue;
     if (Result<void> done = write_durably(folder_ + "/" + to_hex(view(digest)), file.text); !done) return done;
   }
-  return sync_folder(folder_);
+  return {};
 }
 
 Result<void> FleetFiles::copy(const FleetFiles& to) const {

@@ -28,6 +28,9 @@ Result<FleetReading> compile_fleet(const FleetText& fleet, const FleetText* pric
 /// The variables of this process.
 std::optional<std::string> environment(const std::string& name);
 
+/// Names of this fleet that a spine could not tell apart from others, one a line with what is wrong; empty = none.
+std::string names_not_kept(const Fleet& fleet);
+
 /// That this fleet is in force, with its files by digest. @param files the fleet file first
 /// @param source where the events under it come from
 event::Record fleet_changed(const Snapshot& fleet, const std::vector<FleetText>& files,

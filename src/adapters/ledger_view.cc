@@ -1,12 +1,11 @@
 #include "adapters/ledger_view.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "adapters/durable_file.h"
 #include "core/little_endian.h"
 
 namespace ace {
@@ -43,7 +42,7 @@ std::optional<View> read_view(const std::string& path, std::string& why) {
   return v;
 }
 
-/// Beside it first, then renamed. What cannot be written is made again the next time.
+/// What cannot be written is made again the next time.
 void write_view(const std::string& path, const View& v) {
   std::string head(kMagic);
   head.append(reinterpret_cast<const char*>(v.log.data()), v.log.size());
@@ -52,15 +51,7 @@ void write_view(const std::string& path, const View& v) {
   Sha256 sha;
   const Digest digest = sha({head, v.state});
   head += view(digest);
-  const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
-  std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-  out << head << v.state;
-  out.close();
-  std::error_code failure;
-  if (out.good())
-    std::filesystem::rename(beside, path, failure);
-  else
-    std::filesystem::remove(beside, failure);
+  (void)write_durably(path, head + v.state);
 }
 
 }  // namespace
@@ -86,6 +77,9 @@ Result<LedgerOfSpine> ledger_of(const std::string& directory, const LedgerOption
     return s->at(number);
   };
   folding.recall = std::ref(*events);
+  folding.decided_in = [e = events.get()](Instant from, Instant to, std::uint64_t before) {
+    return e->decided_in(from, to, before);
+  };
   folding.budgets = options.budgets;
   folding.each = options.each;
   const bool may_use = options.use_view && !options.before;
@@ -126,6 +120,7 @@ Result<LedgerOfSpine> ledger_of(const std::string& directory, const LedgerOption
           if (frame.type != spine::RecordType::event || frame.sequence >= options.before.value_or(~0ULL)) return {};
           const Result<event::Record> record = event::decode(frame.payload);
           if (!record) return Error(record.error()).with(fmt::format("record {}", frame.sequence));
+          if (frame.durability == spine::Durability::relaxed) made.ledger.was_acknowledged_early();
           return made.ledger.add(frame.sequence, *record);
         });
     if (log && view && (log->next < view->next || (log->next == view->next && log->chain != view->chain))) fits = false;
@@ -142,6 +137,23 @@ Result<LedgerOfSpine> ledger_of(const std::string& directory, const LedgerOption
       write_view(path, {made.log.id, made.log.next, made.log.chain, made.ledger.state()});
     return made;
   }
+}
+
+Result<ViewCheck> check_view(const std::string& directory, const std::string& archive) {
+  ViewCheck check;
+  std::string why;
+  const std::optional<View> view = read_view(directory + "/" + kLedgerView, why);
+  if (!view) return check;
+  LedgerOptions options;
+  options.archive = archive;
+  options.use_view = options.save_view = false;
+  options.before = view->next;
+  const Result<LedgerOfSpine> again = ledger_of(directory, options);
+  if (!again) return Error(again.error());
+  if (view->log != again->log.id || again->log.next < view->next) return check;  // nobody would go on from it
+  check.records = view->next;
+  check.equal = view->state == again->ledger.state();
+  return check;
 }
 
 }  // namespace ace

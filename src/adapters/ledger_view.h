@@ -37,6 +37,14 @@ struct LedgerOptions {
 /// @return as spine::read_log, SpineLedger::add; bad_input if segments were pruned that no view has
 Result<LedgerOfSpine> ledger_of(const std::string& directory, const LedgerOptions& options);
 
+/// Is the view of a spine what the records before it come to?
+struct ViewCheck {
+  std::uint64_t records = 0;  ///< that it stands for; 0 = there is none that a ledger would go on from
+  bool equal = true;
+};
+/// Folds those records from the first one. @return as ledger_of()
+Result<ViewCheck> check_view(const std::string& directory, const std::string& archive);
+
 /// Names of the view in the directory of a spine, and of the one in which budgets are counted. docs/LEDGER.md says what
 /// is in them.
 inline constexpr const char* kLedgerView = "ledger.view";

@@ -28,4 +28,22 @@ Result<std::vector<event::Record>> SpineEvents::operator()(std::uint32_t tenant,
   return records;
 }
 
+Result<std::vector<std::pair<std::uint32_t, RequestId>>> SpineEvents::decided_in(Instant from, Instant to,
+                                                                                 std::uint64_t before) {
+  std::vector<std::pair<std::uint32_t, RequestId>> found;
+  const Result<spine::LogSummary> log =
+      spine::read_log(log_.disk(), {}, [&](const spine::Frame& frame) -> Result<void> {
+        if (frame.type != spine::RecordType::event || frame.sequence >= before) return {};
+        const Result<event::Key> key = event::key_from(frame.payload);
+        if (!key || (key->kind != event::Kind::admitted && key->kind != event::Kind::decided)) return {};
+        const Result<event::Record> record = event::decode(frame.payload);
+        if (!record) return Error(record.error());
+        if (const Instant at = event::at_of(record->event); at < from || at >= to) return {};
+        found.emplace_back(key->tenant, RequestId{key->id.high, key->id.low});
+        return {};
+      });
+  if (!log) return Error(log.error());
+  return found;
+}
+
 }  // namespace ace

@@ -2,6 +2,8 @@
 /// A log to be read where it lies, with its archive if there is one.
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "adapters/posix_disk.h"
 #include "spine/spine.h"
@@ -27,6 +29,8 @@ class SpineEvents {
   /// All that a request was put together from before record `before`; nothing if it was not admitted before, or that
   /// was pruned. @see SpineLedger::Recall
   Result<std::vector<event::Record>> operator()(std::uint32_t tenant, RequestId id, std::uint64_t before);
+  /// @see SpineLedger::DecidedIn. Reads the whole log once.
+  Result<std::vector<std::pair<std::uint32_t, RequestId>>> decided_in(Instant from, Instant to, std::uint64_t before);
 
  private:
   LogView log_;

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "adapters/durable_file.h"
+
 namespace ace {
 namespace {
 
@@ -192,11 +194,7 @@ Result<spine::Signer> signer_at(const std::string& path) {
   if (fd < 0 && errno == ENOENT) {
     spine::Signer made = spine::Signer::generate();
     const std::string pem = made.to_pem();
-    const int fresh = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fresh < 0) return failed("making the signing key " + path, errno);
-    PosixFile file(fresh, path);
-    if (Result<void> done = file.write(0, pem); !done) return std::move(done).error();
-    if (Result<void> done = file.sync(); !done) return std::move(done).error();
+    if (Result<void> done = write_durably(path, pem); !done) return std::move(done).error().with("the signing key");
     return made;
   }
   if (fd < 0) return failed("opening the signing key " + path, errno);

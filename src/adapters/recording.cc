@@ -34,24 +34,30 @@ Result<std::unique_ptr<Recording>> Recording::open(const std::string& directory,
   Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(directory, PosixDisk::Access::read);
   if (!disk) return std::move(disk).error();
   Snapshots fleets(directory);
+  using Source = event::FleetChanged::Source;
+  std::optional<std::uint64_t> ours;  // the number of this very fleet, if it was in force before
+  const auto is_ours = [&](const event::FleetChanged& changed) {
+    return changed.digest == digest && changed.source == source && same_files(changed, files);
+  };
   const Result<spine::LogSummary> read = spine::read_log(**disk, {}, [&](const spine::Frame& frame) -> Result<void> {
     if (frame.type != spine::RecordType::event) return {};
     const Result<event::Key> key = event::key_from(frame.payload);
     if (!key) return Error(key.error());
-    if (key->kind != event::Kind::named && key->kind != event::Kind::fleet_changed) return {};
+    const bool told = key->kind == event::Kind::named || key->kind == event::Kind::fleet_changed;
+    // A run is there already only behind the fleet that it is of.
+    if (!told && (source != Source::simulated || !ours || !Resume::concerns(key->kind))) return {};
     const Result<event::Record> record = event::decode(frame.payload);
     if (!record) return Error(record.error());
+    if (ours) recording->resume_.hear(*record, *ours);
     fleets.hear(*record);
+    if (const auto* changed = std::get_if<event::FleetChanged>(&record->event); changed && is_ours(*changed))
+      ours = record->snapshot;
     if (const auto* named = std::get_if<event::Named>(&record->event)) recording->symbols_.hear(*named);
     return {};
   });
   if (!read) return Error(read.error()).with("reading the spine " + directory);
-  recording->number_ = fleets.latest() + 1;
-  for (const auto& [number, changed] : fleets.recorded()) {
-    if (changed.digest != digest || changed.source != source || !same_files(changed, files)) continue;
-    recording->known_ = true;
-    recording->number_ = number;
-  }
+  recording->known_ = ours.has_value();
+  recording->number_ = ours.value_or(fleets.latest() + 1);
   recording->files_ = std::move(files);
   recording->source_ = source;
   recording->writer_->on_settled(
@@ -118,6 +124,7 @@ Result<void> Recording::operator()(event::Record record) {
   const Instant at = at_of(record.event);
   if (!known_) {
     known_ = true;
+    if (const std::string wrong = names_not_kept(fleet_->fleet()); !wrong.empty()) return Error(Errc::bad_input, wrong);
     if (Result<void> said = append(fleet_changed(*fleet_, files_, source_, at)); !said) return said;
   }
   if (own_id(record.event) != event::EventId{}) {  // of a request
@@ -135,6 +142,8 @@ Result<void> Recording::operator()(event::Record record) {
       }
     }
   }
+  for (const event::Record& said : resume_.before(record))
+    if (Result<void> done = append(said); !done) return done;
   return append(record);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "adapters/fleet_files.h"
+#include "adapters/resume.h"
 #include "adapters/spine_writer.h"
 #include "core/names.h"
 
@@ -68,6 +69,7 @@ class Recording {
   event::Symbols symbols_;
   Table tenants_, teams_, projects_, keys_;
   bool stable_ = false;
+  Resume resume_;
   std::atomic<std::uint64_t> created_{0}, exists_{0}, conflict_{0}, too_old_{0};
 };
 

@@ -146,6 +146,55 @@ TEST(Recording, of_the_same_again_adds_nothing) {
   EXPECT_EQ(w.record({w.admitted(1, 999)}).conflict, 1U);
 }
 
+/// A reader forgets the world where a writer starts, and the events that would tell it are in the log before that.
+TEST(Recording, that_goes_on_after_it_was_cut_off_says_anew_what_had_moved) {
+  World w;
+  const auto of = [&](std::uint64_t n, event::Event event) {
+    event::Record record = w.admitted(n);
+    record.event = std::move(event);
+    return record;
+  };
+  const auto decided = [&](std::uint64_t n) {
+    event::Decided d;
+    d.id = {w.admitted(n).id.high, n};
+    d.at = instant(1'800'000'000'000'000'000);
+    d.decision.verdict = Verdict::no_capacity;
+    return of(n, d);
+  };
+  const Instant at = instant(1'800'000'000'000'000'000);
+  const auto knee = [&](std::uint64_t n, double after) {
+    return of(n, event::Changed{{Belief::Change::What::knee, at, OfferId{0}, SloId{0}, 1.0, after}});
+  };
+  const auto units = [&](std::uint64_t n, std::int64_t before, std::int64_t after) {
+    return of(n, event::UnitsChanged{at, DestinationId{0}, before, after, "reactive"});
+  };
+  const auto all = [&] {
+    return std::vector{knee(11, 0.9),   units(12, 0, 1), w.admitted(1), decided(1),    knee(13, 0.8),
+                       w.admitted(2),   decided(2),      knee(14, 0.7), w.admitted(3), decided(3),
+                       units(15, 1, 2), w.admitted(4),   decided(4)};
+  };
+  {
+    const auto number = w.open()->number();
+    w.fleet->number = number;
+  }
+  std::vector<event::Record> first = all();
+  first.resize(8);  // cut off behind a move that no decision followed
+  w.record(first);
+  w.record(all());
+  w.record(all());  // and the whole again adds nothing
+  Snapshots snapshots(w.folder);
+  std::vector<std::string> kinds;
+  std::vector<double> knees;
+  for (const event::Record& r : w.read(snapshots)) {
+    if (const auto* c = std::get_if<event::Changed>(&r.event)) knees.push_back(c->change.after);
+    if (const auto* u = std::get_if<event::UnitsChanged>(&r.event))
+      kinds.push_back(std::to_string(u->before) + std::to_string(u->after));
+    if (std::holds_alternative<event::Decided>(r.event)) kinds.emplace_back("d");
+  }
+  EXPECT_EQ(knees, (std::vector{0.9, 0.8, 0.7, 0.7})) << "the last word of each, once";
+  EXPECT_EQ(kinds, (std::vector<std::string>{"01", "d", "d", "11", "d", "12", "d"}));
+}
+
 TEST(Recording, of_another_fleet_has_the_next_number_and_the_same_names) {
   World w;
   w.record({w.admitted(1)});
