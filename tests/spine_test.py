@@ -7,6 +7,7 @@ of bad inputs.
 import base64
 import csv
 import decimal
+import hashlib
 import io
 import json
 import os
@@ -140,12 +141,35 @@ class LedgerFiles(Case):
         self.refused("verify", yesterday, "--key", key, "--checkpoint", held, code=1, says=["held.note", "the end of the log"])
         self.refused("spine", "verify", yesterday, "--key", key, "--checkpoint", held, code=1, says=["rollback_detected"])
 
+    def test_G03_a_writer_refuses_a_copy_that_is_older_than_a_checkpoint_kept_elsewhere(self):
+        old = self.here / "old"
+        shutil.copytree(self.log, old)
+        _, note = self.key()
+        (self.here / "note.txt").write_text(note)
+        shutil.copy(self.log / "signing.pem", old / "signing.pem")
+        self.append(self.log, 3, 1, "--checkpoint", self.here / "note.txt")
+        ran = self.append(old, 3, 1, "--checkpoint", self.here / "note.txt", code=1)
+        self.assertIn(b"rollback_detected", ran.stderr)
+        other = self.here / "other"
+        self.append(other, 9, 1)
+        (self.here / "theirs.txt").write_text(self.key(other)[1])
+        self.append(self.log, 4, 1, "--checkpoint", self.here / "theirs.txt", code=2)
+
+    def test_a_directory_without_a_log_stays_as_it_is(self):
+        for arguments in (("checkpoint",), ("prune", "--to", "1", "--discard")):
+            empty = self.here / "empty"
+            empty.mkdir(exist_ok=True)
+            self.refused("spine", arguments[0], empty, *arguments[1:], says=["holds no spine"])
+            self.assertEqual(list(empty.iterdir()), [])
+            self.refused("spine", arguments[0], self.here / "typo", *arguments[1:], says=["typo"])
+            self.assertFalse((self.here / "typo").exists())
+
     def test_G04_what_a_newer_version_wrote_is_not_written_to(self):
         first = self.segments()[-1]
         self.edit(first, lambda data: data.__setitem__(8, 2))
         ran = self.append(self.log, 2, 0, code=2)
         self.assertIn(b"newer than this program", ran.stderr)
-        self.refused("verify", self.log, code=1, says=["offset 8: expected format 1, got 2"])
+        self.refused("verify", self.log, code=2, says=["offset 8: expected format 1, got 2", "newer version"])
         shutil.copy(self.sound / first.name, first)
         used = len(first.read_bytes().rstrip(b"\0"))
 
@@ -161,7 +185,7 @@ class LedgerFiles(Case):
             data[at + 4:at + 8] = spine_insider.crc32c(data[at + 8:at + 40 + length]).to_bytes(4, "little")
         self.edit(first, unknown_type)
         self.append(self.log, 2, 0, code=2)
-        self.refused("verify", self.log, code=1, says=["expected a record of type 1 to 4, got 9"])
+        self.refused("verify", self.log, code=2, says=["expected a record of type 1 to 4, got 9", "newer version"])
 
     def test_an_empty_log_is_never_made_where_another_was(self):
         (self.log / "log").unlink()
@@ -384,6 +408,85 @@ class Decisions(unittest.TestCase):
             self.assertIn("decided again from its evidence", ran.err)
             found = json.loads(self.ace("verify", name, "--json", code=1).text)
             self.assertEqual((found["verified"], found["file"], found["offset_bytes"]), (False, "00000001.seg", offset))
+
+    def test_fixed_cost_that_an_insider_rewrote_is_found_at_its_record(self):
+        spine, fixed_cost, amount = self.world.folder / "spine", 16, 5
+        for offset, kind, payload in spine_insider.records((spine / "00000001.seg").read_bytes()):
+            found = kind == 1 and [(at, inner) for number, at, end, _ in spine_insider.fields(payload) if number == fixed_cost
+                                   for inner in spine_insider.fields(payload[at:end]) if inner[0] == amount]
+            if not found:
+                continue
+            at, (_, begin, _, value) = found[0]
+            less = spine_events.varint(value - 2 * 10**7)  # a cent, as a signed integer is written
+            self.assertEqual(len(less), len(spine_events.varint(value)))
+            other = bytearray(payload)
+            other[at + begin:at + begin + len(less)] = less
+            name = self.world.folder / f"cheaper{offset}"
+            shutil.copytree(spine, name)
+            spine_insider.rewrite(name, offset, bytes(other), spine / "signing.pem")
+            ran = self.ace("verify", name.name, code=1)
+            self.assertIn(f"00000001.seg, offset {offset}: expected ", ran.err)
+            self.assertIn("by fleet file and bookings", ran.err)
+        self.assertTrue(list(self.world.folder.glob("cheaper*")))
+
+    def test_books_beside_the_log_are_held_against_it(self):
+        copy = self.world.folder / "booked"
+        shutil.copytree(self.world.folder / "spine", copy)
+        self.ace("ledger", "report", "booked")
+        self.assertIn("ledger.view is what the first", self.ace("verify", "booked").text)
+        view = bytearray((copy / "ledger.view").read_bytes())
+        head = 64
+        view[len(view) // 2] ^= 1
+        view[head:head + 32] = hashlib.sha256(view[:head] + view[head + 32:]).digest()
+        (copy / "ledger.view").write_bytes(view)
+        self.assertIn("ledger.view, offset 0: expected what the first", self.ace("verify", "booked", code=1).err)
+
+    def record(self, trace, name, fleet="fleet.yaml"):
+        return self.ace("analyze", trace, "--fleet", fleet, "--sensitivity", "off", "--salt-file", "salt", "--record", name)
+
+    def report(self, name, *more):
+        whole = json.loads(self.ace("ledger", "report", name, "--json", *more).text)
+        for of_the_log in ("log", "records", "snapshot", "balances"):
+            del whole["ledger"][of_the_log]
+        del whole["source"]
+        return whole
+
+    def test_a_longer_trace_recorded_again_books_no_time_twice(self):
+        rows = self.world.read("trace.csv").splitlines(keepends=True)
+        self.world.write("short.csv", b"".join(rows[:200]))
+        self.record("short.csv", "grown")
+        self.record("trace.csv", "grown")
+        self.ace("verify", "grown")
+        self.assertEqual(self.report("grown"), self.report("spine"))
+
+    def test_what_ifs_of_one_time_are_never_added_up(self):
+        self.world.write("dearer.yaml", self.world.read("fleet.yaml").replace(b"0.40 USD", b"0.41 USD"))
+        shutil.copytree(self.world.folder / "spine", self.world.folder / "two")
+        self.record("trace.csv", "two", "dearer.yaml")
+        ran = self.ace("ledger", "report", "two", code=2)
+        self.assertIn("--snapshot 1 or --snapshot 2", ran.err)
+        self.assertEqual(self.report("two", "--snapshot", "1"), self.report("spine"))
+        self.assertNotEqual(self.report("two", "--snapshot", "2"), self.report("spine"))
+        self.ace("verify", "two")
+        self.assertIn("there is 1, 2", self.ace("ledger", "report", "two", "--snapshot", "3", code=2).err)
+
+    def test_a_recording_that_was_cut_off_goes_on_and_verifies(self):
+        events = [payload for _, kind, payload in spine_insider.records((self.world.folder / "spine" / "00000001.seg").read_bytes())
+                  if kind == 1]
+        for k, count in enumerate((len(events) // 5, len(events) // 2, len(events) - 30)):
+            name = self.world.folder / f"cut{k}"
+            shutil.copytree(self.world.folder / "spine" / "files", name / "files")
+            lines = b"".join(base64.b64encode(event) + b"\n" for event in events[:count])
+            subprocess.run([ACE, "spine", "append", name, "--stdin"], input=lines, check=True, capture_output=True)
+            self.record("trace.csv", name.name)
+            self.ace("verify", name.name)
+            self.assertEqual(self.report(name.name), self.report("spine"))
+
+    def test_options_of_a_replay_are_refused_where_nothing_is_replayed(self):
+        for option in (("--window", "2026-01-05T00:00:00Z,2026-01-05T03:00:00Z"), ("--seed", "9"), ("--gaps", "nofile"),
+                       ("--model", "nomodel"), ("--prices", "nofile"), ("--fleet", "fleet.yaml")):
+            self.assertIn("excludes", self.ace("ledger", "chargeback", "--spine", "spine", *option, code=2).err)
+        self.assertIn("requires", self.ace("ledger", "chargeback", "trace.csv", "--fleet", "fleet.yaml", "--snapshot", "1", code=2).err)
 
     def test_a_fleet_that_is_not_the_one_it_was_decided_on_is_said(self):
         copy = self.world.folder / "fleetless"

@@ -20,7 +20,7 @@ namespace {
 struct Arguments {
   ReplayArguments replay;
   bool json = false;
-  std::string html, requests, record;
+  std::string html, requests, record, checkpoint;
   bool record_full = false;
 };
 
@@ -96,13 +96,16 @@ Result<void> run_analyze(Arguments& arguments, Context& context) {
   Prepared& p = **prepared;
   if (Result<void> spared = spare_inputs(arguments, p); !spared) return spared;
   std::unique_ptr<OpenRecording> recording;
+  if (!arguments.checkpoint.empty() && arguments.record.empty())
+    return Error(Errc::bad_input, "--checkpoint is of the spine that --record DIR writes to; give both");
   if (arguments.record_full && arguments.record.empty())
     return Error(Errc::bad_input, "--record-full says how much --record DIR writes; give both");
   if (!arguments.record.empty()) {
     if (arguments.record_full) p.options.record_columns = std::numeric_limits<std::size_t>::max();
     if (p.files.empty()) return Error(Errc::bad_input, "--record keeps the files of the fleet, so it needs --fleet");
-    Result<std::unique_ptr<OpenRecording>> open = OpenRecording::open(arguments.record, p.files, p.fleet, p.snapshot,
-                                                                      event::FleetChanged::Source::simulated, context);
+    Result<std::unique_ptr<OpenRecording>> open =
+        OpenRecording::open(arguments.record, p.files, p.fleet, p.snapshot, event::FleetChanged::Source::simulated,
+                            arguments.checkpoint, context);
     if (!open) return std::move(open).error().with("--record");
     recording = *std::move(open);
     (**recording)
@@ -162,6 +165,8 @@ void add_analyze(CLI::App& app, Context& context) {
           "also write every event of the run onto the event spine in this directory (docs/SPINE.md), where each "
           "decision can be made again from its record; decides on what a record can hold")
       ->type_name("DIR");
+  command->add_option("--checkpoint", arguments->checkpoint, std::string("with --record: ") + kNotOlderHelp)
+      ->type_name("FILE");
   command->add_flag(
       "--record-full", arguments->record_full,
       "with --record: every feasible candidate of a decision, not the first 32 and a digest of the others");

@@ -4,6 +4,7 @@
 #include <memory>
 #include <ostream>
 
+#include "adapters/fleet_files.h"
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "core/text.h"
@@ -67,7 +68,10 @@ void print_summary(std::ostream& out, const std::string& file, const FleetReadin
 }
 
 void check(const CheckArguments& args, Context& context) {
-  const Result<FleetReading> reading = load_fleet(args.file, args.prices);
+  Result<FleetReading> reading = load_fleet(args.file, args.prices);
+  if (reading)
+    if (const std::string wrong = names_not_kept(reading->fleet); !wrong.empty())
+      reading = Error(Errc::bad_input, args.file + ":\n" + wrong);
   if (!reading && reading.error().code() != Errc::bad_input) return context.fail(reading.error());
   if (args.json) {
     *context.out << fmt::format("{{\"file\":{},\"ok\":{},\"mistakes\":{},\"warnings\":[", json_text(args.file),

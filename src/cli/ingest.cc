@@ -17,7 +17,7 @@ namespace ace::cli {
 namespace {
 
 struct Arguments {
-  std::string log, spine;
+  std::string log, spine, checkpoint;
   NamingArguments names;
   FormatArguments format;
   bool json = false;
@@ -115,8 +115,8 @@ Result<void> run(const Arguments& a, Context& context) {
   options->origins = true;
   Result<std::unique_ptr<RequestSource>> source = open_trace(a.log, *options);
   if (!source) return std::move(source).error();
-  Result<std::unique_ptr<OpenRecording>> opened =
-      OpenRecording::open(a.spine, std::move(files), fleet, snapshot, event::FleetChanged::Source::observed, context);
+  Result<std::unique_ptr<OpenRecording>> opened = OpenRecording::open(
+      a.spine, std::move(files), fleet, snapshot, event::FleetChanged::Source::observed, a.checkpoint, context);
   if (!opened) return std::move(opened).error().with("--spine");
   OpenRecording& recording = **opened;
   const bool stable = !a.format.salt_file.empty();
@@ -149,6 +149,7 @@ void add_ingest(CLI::App& app, Context& context) {
   command->add_option("--spine", a->spine, "directory of the event spine (docs/SPINE.md); made if it is not there")
       ->required()
       ->type_name("DIR");
+  command->add_option("--checkpoint", a->checkpoint, kNotOlderHelp)->type_name("FILE");
   add_naming_arguments(*command, a->names);
   add_format_arguments(*command, a->format);
   command->add_flag("--json", a->json, "what became of the rows, as one JSON object");

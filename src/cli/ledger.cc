@@ -177,6 +177,18 @@ Result<void> run_reconcile(const ReconcileArguments& arguments, Context& context
       b.model = books->fleet.models[model->value].name;
   const Statement& s = books->folded.statement;
   std::vector<Billed> ours = billed_by_ledger(s, books->fleet);
+  std::uint64_t nowhere = 0;
+  Usd cost{};
+  for (const UsageLine& line : s.usage)
+    if (!line.destination.valid() && line.marginal != Usd{}) {
+      nowhere += line.requests;
+      cost += line.marginal;
+    }
+  if (nowhere > 0)
+    *context.err << fmt::format(
+        "ace: note: {} requests of {} have no destination, so no provider: they are compared "
+        "with nothing\n",
+        nowhere, to_display(cost));
   const std::size_t all = ours.size();
   std::erase_if(ours, [&](const Billed& b) {
     return std::none_of(theirs->begin(), theirs->end(), [&](const Billed& t) { return t.provider == b.provider; });

@@ -47,6 +47,11 @@ std::vector<std::string> assumptions_of(const Books& books) {
         "others dispatched these requests: {} of {} cost what their log says, the others what the prices of the fleet "
         "say, or nothing where the log does not say where they ran either",
         books.folded.statement.observed_requests, books.folded.statement.requests));
+  if (const std::uint64_t untimed = books.folded.statement.untimed; untimed > 0)
+    said.push_back(
+        fmt::format("{} answers have a promise of time and no times in their log: nobody knows whether it "
+                    "was kept, and they count as in time",
+                    untimed));
   for (const Model& model : books.fleet.models)
     if (model.baseline && !model.baseline->contracted)
       said.push_back("the default price of " + model.name +
@@ -81,11 +86,17 @@ Result<Books> from_spine(const BooksArguments& arguments, Context& context) {
     if (other != books.grade)
       *context.err << fmt::format("ace: note: {} events are not in this; --grade {} shows them\n", name_of(other),
                                   name_of(other));
-  Result<FoldedBooks> folded = made->ledger.close(books.grade, {books.settlement, books.idle, {}});
+  Result<FoldedBooks> folded = made->ledger.close(books.grade, {arguments.snapshot, books.settlement, books.idle, {}});
   if (!folded) return std::move(folded).error();
+  if (const std::uint64_t early = made->ledger.acknowledged_early(); early > 0)
+    *context.err << fmt::format(
+        "ace: note: {} records were acknowledged before they were durable (relaxed): a loss of power may have taken up "
+        "to a second of others\n",
+        early);
   if (folded->statement.requests == 0) *context.err << "ace: warning: 0 requests\n";
   books.fleet = std::move(folded->fleet);
   books.facts = folded->facts;
+  books.snapshot = arguments.snapshot;
   Analysis& a = books.folded;
   a.statement = std::move(folded->statement);
   a.tenants = std::move(folded->tenants);
@@ -102,14 +113,23 @@ Result<Books> from_spine(const BooksArguments& arguments, Context& context) {
   return books;
 }
 
-void add_grade(CLI::App& command, BooksArguments& arguments) {
-  command
-      .add_option(
-          "--grade", arguments.grade,
-          "of a spine: measured, of requests that ACE dispatched; observed, as somebody's log has them; or modelled, "
-          "of replays and shadows; left out, the surest there is")
-      ->check(CLI::IsMember({"measured", "observed", "modelled"}));
-  command.add_option("--archive", arguments.archive, std::string("of a spine: ") + kArchiveHelp)->type_name("DIR");
+/// What only events of a spine have. @param spine the option that names it; null where there is nothing else
+void add_grade(CLI::App& command, BooksArguments& arguments, CLI::Option* spine) {
+  CLI::Option* const grade = command.add_option(
+      "--grade", arguments.grade,
+      "of a spine: measured, of requests that ACE dispatched; observed, as somebody's log has them; or modelled, "
+      "of replays and shadows; left out, the surest there is");
+  grade->check(CLI::IsMember({"measured", "observed", "modelled"}));
+  CLI::Option* const snapshot =
+      command.add_option("--snapshot", arguments.snapshot,
+                         "of a spine: what was recorded under this fleet alone; runs of several simulated fleets over "
+                         "the same time are never added up");
+  snapshot->type_name("NUMBER");
+  CLI::Option* const archive =
+      command.add_option("--archive", arguments.archive, std::string("of a spine: ") + kArchiveHelp);
+  archive->type_name("DIR");
+  if (spine != nullptr)
+    for (CLI::Option* const option : {grade, snapshot, archive}) option->needs(spine);
 }
 
 }  // namespace
@@ -121,11 +141,15 @@ void add_source(CLI::App& command, BooksArguments& arguments) {
     command.remove_option(command.get_option(unread));
   command.get_option("trace")->required(false);
   command.get_option("--fleet")->required(false);
-  command.add_option("--spine", arguments.spine, "fold the events of this spine instead of replaying a trace")
-      ->type_name("DIR")
-      ->excludes(command.get_option("trace"))
-      ->excludes(command.get_option("--fleet"));
-  add_grade(command, arguments);
+  CLI::Option* const spine =
+      command.add_option("--spine", arguments.spine, "fold the events of this spine instead of replaying a trace");
+  spine->type_name("DIR");
+  // What says how to replay has nothing to say there, and is not taken in silence.
+  for (CLI::Option* const option : command.get_options())
+    if (option != spine && option != command.get_help_ptr() && option->get_name() != "--settlement" &&
+        option->get_name() != "--idle")
+      spine->excludes(option);
+  add_grade(command, arguments, spine);
 }
 
 void add_closing(CLI::App& command, BooksArguments& arguments) {
@@ -136,7 +160,7 @@ void add_closing(CLI::App& command, BooksArguments& arguments) {
         option->get_lnames() != std::vector<std::string>{"idle"} && option != command.get_help_ptr() &&
         option->get_name(true) != "directory" && option->get_lnames() != std::vector<std::string>{"json"})
       command.remove_option(option);
-  add_grade(command, arguments);
+  add_grade(command, arguments, nullptr);
 }
 
 Result<Books> books_of(const BooksArguments& arguments, Context& context) {

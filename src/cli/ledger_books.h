@@ -13,8 +13,9 @@ namespace ace::cli {
 struct BooksArguments {
   ReplayArguments replay;
   std::string spine, grade, archive;
-  bool use_view = true;                 ///< what was folded before, if it fits
-  std::optional<std::uint64_t> before;  ///< only records before this one; then without the view
+  std::optional<std::uint64_t> snapshot;  ///< of a spine: what was recorded under this fleet alone
+  bool use_view = true;                   ///< what was folded before, if it fits
+  std::optional<std::uint64_t> before;    ///< only records before this one; then without the view
 };
 
 /// A folded ledger with the names it was folded under: all that these commands ask of where events come from.
@@ -26,11 +27,12 @@ struct Books {
   std::optional<LedgerOfSpine> spine;  ///< where they come from one
   FoldedFacts facts;                   ///< likewise
   Grade grade = Grade::modelled;
+  std::optional<std::uint64_t> snapshot;
 };
 
 /// A trace with its fleet, or --spine DIR.
 void add_source(CLI::App& command, BooksArguments& arguments);
-/// --grade, --archive, --settlement, --idle.
+/// --grade, --snapshot, --archive, --settlement, --idle.
 void add_closing(CLI::App& command, BooksArguments& arguments);
 Result<Books> books_of(const BooksArguments& arguments, Context& context);
 

@@ -59,6 +59,7 @@ Json ledger_section(const Books& books) {
   return {{"log", spine.log.origin},
           {"records", spine.ledger.next()},
           {"grade", name_of(books.grade)},
+          {"snapshot", books.snapshot ? Json(*books.snapshot) : Json(nullptr)},
           {"requests_pending", spine.ledger.pending()},
           {"requests_estimated", f.estimated},
           {"estimated_usd", to_decimal(f.estimated_cost)},
@@ -69,6 +70,8 @@ Json ledger_section(const Books& books) {
           {"requests_without_admission", spine.ledger.strays()},
           {"gaps", spine.ledger.gaps().size()},
           {"gpu_bookings_refused", f.bookings_refused},
+          {"fixed_costs_refused", f.fixed_refused},
+          {"records_acknowledged_early", spine.ledger.acknowledged_early()},
           {"logged_costs", logged_section(books.folded.statement, books.fleet)},
           {"balances", balances}};
 }
@@ -105,6 +108,8 @@ Result<LedgerReportCheck> check_ledger_report(const std::string& directory, cons
   try {
     claimed = Json::parse(*text);
     arguments.grade = claimed.at("ledger").at("grade");
+    if (const Json& snapshot = claimed.at("ledger").at("snapshot"); !snapshot.is_null())
+      arguments.snapshot = snapshot.get<std::uint64_t>();
     arguments.before = claimed.at("ledger").at("records");
     arguments.replay.settlement = claimed.at("source").at("settlement");
     arguments.replay.idle = claimed.at("source").at("idle");

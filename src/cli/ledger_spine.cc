@@ -23,11 +23,6 @@ Result<void> run_report(const ReportArguments& arguments, Context& context) {
   if (spine.log.torn)
     *context.err << "ace: note: the log ends in an unfinished batch that was never acknowledged: "
                  << spine.log.torn->what() << "\n";
-  if (spine.log.relaxed > 0)
-    *context.err << fmt::format(
-        "ace: note: {} of the records read now were acknowledged before they were durable (relaxed): a loss of power "
-        "may have taken up to a second of others\n",
-        spine.log.relaxed);
   const std::string json = ledger_report(*books, arguments.books.spine);
   *context.out << (arguments.json ? json : to_terminal(json));
   return {};

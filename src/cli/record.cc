@@ -10,7 +10,8 @@ namespace ace::cli {
 
 Result<std::unique_ptr<OpenRecording>> OpenRecording::open(const std::string& directory, std::vector<FleetText> files,
                                                            Fleet& fleet, const Snapshot& snapshot,
-                                                           event::FleetChanged::Source source, Context& context) {
+                                                           event::FleetChanged::Source source,
+                                                           const std::string& checkpoint, Context& context) {
   // The directory first, so that the key has a place to lie.
   if (Result<std::unique_ptr<PosixDisk>> made = PosixDisk::open(directory, PosixDisk::Access::own); !made)
     return std::move(made).error();
@@ -19,6 +20,7 @@ Result<std::unique_ptr<OpenRecording>> OpenRecording::open(const std::string& di
   std::unique_ptr<OpenRecording> open(new OpenRecording(directory, *std::move(signer)));
   spine::StoreOptions options = store_options(open->signer_, spine::Durability::group);
   options.spool_bytes = 32U << 20;
+  if (Result<void> known = not_older_than(checkpoint, options); !known) return std::move(known).error();
   Result<std::unique_ptr<Recording>> recording =
       Recording::open(directory, options, open->clock_, std::move(files), fleet.digest, source);
   if (!recording) return std::move(recording).error();

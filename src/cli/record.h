@@ -12,10 +12,11 @@ namespace ace::cli {
 class OpenRecording {
  public:
   /// @param fleet that the files compile to; it gets the number that it has on this spine
-  /// @param snapshot of it @param source where the events come from
+  /// @param snapshot of it @param source where the events come from @param checkpoint a file, see not_older_than()
   static Result<std::unique_ptr<OpenRecording>> open(const std::string& directory, std::vector<FleetText> files,
                                                      Fleet& fleet, const Snapshot& snapshot,
-                                                     event::FleetChanged::Source source, Context& context);
+                                                     event::FleetChanged::Source source, const std::string& checkpoint,
+                                                     Context& context);
   Recording& operator*() { return *recording_; }
   Recording* operator->() { return recording_.get(); }
   /// Closes it and says on stderr what became of the events.

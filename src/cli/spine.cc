@@ -3,6 +3,8 @@
 #include <charconv>
 #include <random>
 
+#include "cli/files.h"
+
 namespace ace::cli {
 
 spine::StoreOptions store_options(const spine::Signer& signer, spine::Durability durability) {
@@ -12,6 +14,16 @@ spine::StoreOptions store_options(const spine::Signer& signer, spine::Durability
   std::random_device random;  // the log's id is drawn once, when it is made
   for (auto& byte : options.log.id) byte = static_cast<std::uint8_t>(random() & 0xff);
   return options;
+}
+
+Result<void> not_older_than(const std::string& file, spine::StoreOptions& options) {
+  if (file.empty()) return {};
+  const Result<std::string> note = read_file(file);
+  if (!note) return Error(note.error()).with("loading the checkpoint");
+  const Result<spine::Checkpoint> checkpoint = spine::checkpoint_from(*note, options.log.signer->public_key());
+  if (!checkpoint) return Error(Errc::bad_input, file + ": " + checkpoint.error().what());
+  options.log.least = checkpoint->size;
+  return {};
 }
 
 Result<spine::PublicKey> public_key_from(const std::string& text) {

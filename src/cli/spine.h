@@ -16,6 +16,12 @@ inline std::string signing_key_of(const std::string& directory) { return directo
 /// Options for opening the log of `directory` as its owner. @param signer outlives the log
 spine::StoreOptions store_options(const spine::Signer& signer, spine::Durability durability);
 
+/// A log that is shorter than a checkpoint of it that was kept elsewhere is an old copy, and is not written to.
+/// @param file of the checkpoint; empty = none @return bad_input if its signature is not that of the options' signer
+Result<void> not_older_than(const std::string& file, spine::StoreOptions& options);
+inline constexpr const char* kNotOlderHelp =
+    "a checkpoint of the spine that was kept elsewhere: a log that is shorter is an old copy, and is refused";
+
 inline constexpr const char* kArchiveHelp =
     "directory to which `ace spine archive` copied segments that were pruned since";
 

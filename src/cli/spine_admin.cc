@@ -18,14 +18,49 @@ struct Arguments {
   bool discard = false;
 };
 
+/// Is there a log at all? Nothing is made where there is none: a directory without one is a mistake.
+Result<void> has_log(const std::string& directory) {
+  const Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(directory, PosixDisk::Access::read);
+  if (!disk) return Error(disk.error());
+  const Result<spine::Log::Identity> there = spine::Log::identity(**disk);
+  if (there) return {};
+  if (there.error().code() == Errc::not_found) return Error(Errc::not_found, directory + " holds no spine");
+  return Error(there.error());
+}
+
+void say_who_signed(const spine::Signer& signer, Context& context) {
+  const spine::PublicKey key = signer.public_key();
+  *context.err << "ace: signed by " << to_hex({reinterpret_cast<const char*>(key.data()), key.size()})
+               << "; keep both where this machine cannot rewrite them\n";
+}
+
+/// A log in use is its writer's alone, who signs one every minute: the newest of these.
+Result<void> newest_checkpoint(const Arguments& a, const spine::Signer& signer, Context& context) {
+  const Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(a.directory, PosixDisk::Access::read);
+  if (!disk) return Error(disk.error());
+  const Result<spine::LogSummary> log =
+      spine::read_log(**disk, {}, [](const spine::Frame&) -> Result<void> { return {}; });
+  if (!log) return Error(log.error());
+  if (!log->last_checkpoint)
+    return Error(Errc::unavailable,
+                 "another process owns the log and has signed no checkpoint yet; it does so every "
+                 "minute, so try again then");
+  *context.out << log->last_note;
+  *context.err << fmt::format(
+      "ace: note: another process owns the log; this is the newest checkpoint it signed, of {} of the {} records\n",
+      log->last_checkpoint->size, log->next);
+  say_who_signed(signer, context);
+  return {};
+}
+
 Result<void> checkpoint(const Arguments& a, Context& context) {
   WallClock clock;
+  if (Result<void> there = has_log(a.directory); !there) return there;
   const Result<spine::Signer> signer = signer_at(signing_key_of(a.directory));
   if (!signer) return Error(signer.error());
   Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(a.directory, PosixDisk::Access::own);
+  if (!disk && disk.error().code() == Errc::conflict) return newest_checkpoint(a, *signer, context);
   if (!disk) return std::move(disk).error();
-  // Nothing is made here: a directory without a log is a mistake.
-  if (const Result<spine::Log::Identity> there = spine::Log::identity(**disk); !there) return Error(there.error());
   spine::Recovery recovery;
   Result<spine::Log> log =
       spine::Log::open(**disk, store_options(*signer, spine::Durability::group).log, clock.now(), recovery);
@@ -33,9 +68,7 @@ Result<void> checkpoint(const Arguments& a, Context& context) {
   if (Result<void> done = log->checkpoint(clock.now()); !done) return done;
   if (Result<void> done = log->commit(clock.now()); !done) return done;
   *context.out << log->last_checkpoint();
-  const spine::PublicKey key = signer->public_key();
-  *context.err << "ace: signed by " << to_hex({reinterpret_cast<const char*>(key.data()), key.size()})
-               << "; keep both where this machine cannot rewrite them\n";
+  say_who_signed(*signer, context);
   return {};
 }
 
@@ -101,6 +134,7 @@ Result<void> prune(const Arguments& a, Context& context) {
   if (a.archive.empty() == !a.discard)
     return Error(Errc::bad_input,
                  "give the --archive that holds them (`ace spine archive`), or --discard to lose them for ever");
+  if (Result<void> there = has_log(a.directory); !there) return there;
   Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(a.directory, PosixDisk::Access::own);
   const bool in_use = !disk && disk.error().code() == Errc::conflict;
   if (in_use) disk = PosixDisk::open(a.directory, PosixDisk::Access::read);
@@ -115,7 +149,9 @@ Result<void> prune(const Arguments& a, Context& context) {
     if (Result<void> held = spine::archive_holds(**disk, **archived, before->segments + 1, *last); !held) return held;
   }
   if (*last <= before->segments) {
-    *context.out << fmt::format("nothing to remove: segments 1 to {} are gone already\n", before->segments);
+    *context.out << (before->segments == 0
+                         ? std::string("nothing to remove: no sealed segment is that old\n")
+                         : fmt::format("nothing to remove: segments 1 to {} are gone already\n", before->segments));
     return {};
   }
   if (Result<void> sealed = all_sealed(**disk, before->segments + 1, *last); !sealed) return sealed;
@@ -148,8 +184,9 @@ Result<void> archive(const Arguments& a, Context& context) {
 
 void add_spine_admin(CLI::App& spine, Context& context) {
   auto c = std::make_shared<Arguments>();
-  CLI::App* checkpoint_command =
-      spine.add_subcommand("checkpoint", "Sign what the log is now, and print it to be kept elsewhere");
+  CLI::App* checkpoint_command = spine.add_subcommand("checkpoint",
+                                                      "Sign what the log is now, and print it to be kept elsewhere; of "
+                                                      "a log in use, the newest that its writer signed");
   checkpoint_command->add_option("directory", c->directory, "of the log")->required();
   checkpoint_command->callback([c, &context] {
     if (Result<void> done = checkpoint(*c, context); !done) context.fail(done.error());

@@ -13,7 +13,7 @@ namespace ace::cli {
 namespace {
 
 struct Arguments {
-  std::string directory, durability = "group";
+  std::string directory, checkpoint, durability = "group";
   std::uint32_t segment_bytes = spine::LogOptions().segment_bytes;
   bool from_stdin = false;
 };
@@ -33,14 +33,23 @@ class Receipts {
   void settled(const spine::Appended& appended) {
     const std::lock_guard lock(mutex_);
     if (waiting_.empty()) return;
-    out_ << fmt::format("{} {} {}\n", waiting_.front(), spine::name_of(appended.outcome), appended.sequence);
+    const bool nowhere = appended.outcome == spine::Appended::Outcome::too_old;
+    refused_ += nowhere ? 1 : 0;
+    out_ << fmt::format("{} {} {}\n", waiting_.front(), spine::name_of(appended.outcome),
+                        nowhere ? "-" : std::to_string(appended.sequence));
     out_.flush();
     waiting_.pop_front();
+  }
+  /// How many events were older than what was pruned, and are not in the log.
+  std::uint64_t refused() {
+    const std::lock_guard lock(mutex_);
+    return refused_;
   }
 
  private:
   std::ostream& out_;
   std::mutex mutex_;
+  std::uint64_t refused_ = 0;
   std::deque<std::string> waiting_;
 };
 
@@ -56,6 +65,7 @@ Result<void> run(const Arguments& a, Context& context) {
   if (!signer) return Error(signer.error());
   spine::StoreOptions options = store_options(*signer, durability);
   options.log.segment_bytes = a.segment_bytes;
+  if (Result<void> known = not_older_than(a.checkpoint, options); !known) return known;
   options.log.reserve_bytes = std::min(options.log.reserve_bytes, a.segment_bytes);
   Result<std::unique_ptr<SpineWriter>> writer = SpineWriter::open(a.directory, options, clock);
   if (!writer) return std::move(writer).error();
@@ -85,16 +95,23 @@ Result<void> run(const Arguments& a, Context& context) {
       std::this_thread::sleep_for(std::chrono::milliseconds{1});  // the writer is behind
     }
   }
-  return (*writer)->close();
+  if (Result<void> closed = (*writer)->close(); !closed) return closed;
+  if (const std::uint64_t refused = receipts.refused(); refused > 0)
+    return Error(Errc::check_failed,
+                 fmt::format("{} events are older than what was pruned, and were not recorded", refused));
+  return {};
 }
 
 }  // namespace
 
 void add_spine_append(CLI::App& spine, Context& context) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* append = spine.add_subcommand(
-      "append", "Append events, base64 of their bytes, one a line; prints \"ID OUTCOME RECORD\" once each is durable");
+  CLI::App* append =
+      spine.add_subcommand("append",
+                           "Append events, base64 of their bytes, one a line; prints \"ID OUTCOME RECORD\" once each "
+                           "is durable; exit code 1 if one was too old to be recorded");
   append->add_option("directory", a->directory, "of the log; made if it is not there")->required();
+  append->add_option("--checkpoint", a->checkpoint, kNotOlderHelp)->type_name("FILE");
   append->add_flag("--stdin", a->from_stdin, "read the events from standard input")->required();
   append->add_option("--durability", a->durability, "strict, group, or relaxed")
       ->check(CLI::IsMember({"strict", "group", "relaxed"}))

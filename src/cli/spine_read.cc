@@ -20,20 +20,26 @@ struct Arguments {
 /// One event as one line: "    42 2026-11-30T09:42:00Z completed 01h... tenant 3, 61 bytes".
 std::string line_of(const spine::Frame& frame, bool json) {
   const Result<event::Record> record = event::decode(frame.payload);
-  if (!record) return fmt::format("{} of a kind that is not known here\n", frame.sequence);
+  const bool conflict = frame.type == spine::RecordType::conflict;
+  if (!record && !json)
+    return fmt::format("{:>10} of a kind that is not known here, {} bytes\n", frame.sequence, frame.payload.size());
+  if (!record)  // its bytes are all that can be said
+    return fmt::format(R"({{"record": {}, "kind": null, "durability": "{}", "conflict": {}, "event_base64": "{}"}})"
+                       "\n",
+                       frame.sequence, spine::name_of(frame.durability), conflict, to_base64(frame.payload));
   const event::Key key = event::key_of(*record);
   const std::string at = to_rfc3339(event::at_of(record->event));
   if (!json) {
-    return fmt::format("{:>10} {} {} {} tenant {}, {} bytes\n", frame.sequence, at, event::name_of(key.kind),
-                       to_base32(key.id.high, key.id.low), key.tenant, frame.payload.size());
+    return fmt::format("{:>10} {} {} {} tenant {}, {} bytes{}\n", frame.sequence, at, event::name_of(key.kind),
+                       to_base32(key.id.high, key.id.low), key.tenant, frame.payload.size(),
+                       conflict ? ", a conflict: kept apart from the event of this id" : "");
   }
   return fmt::format(
       R"({{"record": {}, "kind": "{}", "id": "{}", "ordinal": {}, "tenant": {}, "snapshot": {}, "at": "{}", )"
       R"("durability": "{}", "conflict": {}, "event_base64": "{}"}})"
       "\n",
       frame.sequence, event::name_of(key.kind), to_base32(key.id.high, key.id.low), key.ordinal, key.tenant,
-      record->snapshot, at, spine::name_of(frame.durability),
-      frame.type == spine::RecordType::conflict ? "true" : "false", to_base64(frame.payload));
+      record->snapshot, at, spine::name_of(frame.durability), conflict, to_base64(frame.payload));
 }
 
 bool shown(const spine::Frame& frame) { return frame.type != spine::RecordType::checkpoint; }
@@ -142,10 +148,10 @@ void add_spine_read(CLI::App& spine, Context& context) {
   const auto [stat_command, s] = add("stat", "How many records, how large, which root", stat);
   stat_command->add_flag("--json", s->json, "one JSON object");
   const auto [tail_command, t] = add("tail", "The last events", tail);
-  tail_command->add_option("-n", t->count, "how many")->capture_default_str();
+  tail_command->add_option("-n", t->count, "how many")->check(CLI::NonNegativeNumber)->capture_default_str();
   tail_command->add_flag("--json", t->json, "JSON lines");
   const auto [export_command, e] = add("export", "Every event as a line of JSON, its bytes in base64", export_all);
-  export_command->add_option("--from", e->from, "first record")->type_name("RECORD");
+  export_command->add_option("--from", e->from, "first record")->check(CLI::NonNegativeNumber)->type_name("RECORD");
   const auto [verify_command, v] =
       add("verify", "Check every record, the chain, the tree, the seals, the checkpoints", verify);
   CLI::Option* key = verify_command->add_option("--key", v->key, "public key that must have signed every checkpoint")

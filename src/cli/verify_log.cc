@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "adapters/fleet_files.h"
+#include "adapters/ledger_view.h"
 #include "cli/derive_aside.h"
 #include "cli/files.h"
 #include "cli/ledger_report.h"
@@ -54,6 +56,9 @@ Result<void> refused(const verify::Difference& difference, const std::string& wh
                                             {"got", difference.got}})
                         .dump()
                  << "\n";
+  if (difference.newer)
+    return Error(Errc::bad_input, where + to_text(difference) +
+                                      "; it is sound and was written by a newer version: verify it with that one");
   return Error(Errc::check_failed, where + to_text(difference));
 }
 
@@ -75,7 +80,9 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
   Result<LogView> to_look_up = LogView::open(directory, arguments.archive);
   if (!to_look_up) return Error(to_look_up.error());
   SpineEvents events(*std::move(to_look_up));
-  verify::Derivation derivation(fleets, std::ref(events));
+  verify::Derivation derivation(fleets, std::ref(events), [&](Instant from, Instant to, std::uint64_t before) {
+    return events.decided_in(from, to, before);
+  });
   std::optional<DeriveAside> aside;
   if (whole) aside.emplace(derivation);
   Result<verify::Finding> found = verify::check_log(
@@ -91,6 +98,16 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
   }
   if (*derived) found->difference = **derived;
   if (found->difference) return refused(*found->difference, directory + ": ", arguments.json, context);
+  ViewCheck view;
+  if (whole) {
+    const Result<ViewCheck> checked = check_view(directory, arguments.archive);
+    if (!checked) return Error(checked.error()).with("verifying " + directory);
+    view = *checked;
+    if (!view.equal)
+      return refused({kLedgerView, 0, fmt::format("what the first {} records come to", view.records),
+                      "other books; remove the file, and the next ledger is folded from the records"},
+                     directory + ": ", arguments.json, context);
+  }
   std::optional<LedgerReportCheck> report;
   if (!arguments.report.empty()) {
     Result<LedgerReportCheck> checked = check_ledger_report(directory, arguments.archive, arguments.report, context);
@@ -138,7 +155,10 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
                           {"corrections", d.corrected},
                           {"baseline_usd", to_decimal(d.baseline)},
                           {"actual_marginal_usd", to_decimal(d.actual)},
+                          {"fixed_usd", to_decimal(d.fixed)},
+                          {"fixed_costs_derived", d.fixed_costs},
                           {"events_unknown", d.unknown}};
+    if (whole) out["ledger_view_records"] = view.records;
     if (report) out["report"] = {{"file", arguments.report}, {"records", report->records}, {"equal", true}};
     if (found->unfinished) out["unfinished"] = to_text(*found->unfinished);
     *context.out << out.dump() << "\n";
@@ -160,10 +180,26 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
         d.requests - d.undecided, d.open == 0 ? "" : fmt::format(", {} open", d.open),
         d.undecided == 0 ? "" : fmt::format("; {} were not decided by ACE", d.undecided));
   if (whole)
-    *context.out << fmt::format("dollars      baseline {} USD, actual {} USD, booked again from the records{}{}\n",
-                                to_decimal(d.baseline), to_decimal(d.actual),
-                                d.corrected == 0 ? "" : fmt::format(", {} of them corrections", d.corrected),
-                                d.cells == 0 ? "" : fmt::format("; {} closed cells are equal, gates too", d.cells));
+    *context.out << fmt::format(
+        "dollars      baseline {} USD, marginal cost {} USD, fixed cost {} USD, booked again from the "
+        "records{}{}\n",
+        to_decimal(d.baseline), to_decimal(d.actual), to_decimal(d.fixed),
+        d.corrected == 0 ? "" : fmt::format(", {} of them corrections", d.corrected),
+        d.cells == 0 ? "" : fmt::format("; {} closed cells are equal, gates too", d.cells));
+  if (d.unknown > 0)
+    *context.out << fmt::format(
+        "             {} events are of kinds that a newer version wrote; nothing of them is "
+        "derived\n",
+        d.unknown);
+  if (d.open > 0 && whole)
+    *context.out << fmt::format(
+        "             {} requests have no end; a ledger estimates those whose writer died, and "
+        "their cost is in it\n",
+        d.open);
+  if (view.records > 0)
+    *context.out << fmt::format("books        ledger.view is what the first {} records come to\n", view.records);
+  if (!whole && std::filesystem::exists(directory + "/" + kLedgerView))
+    *context.out << "books        ledger.view is believed, not derived: what it stands for was pruned\n";
   if (report)
     *context.out << fmt::format("report       every field of {} is equal, folded again from record 0 to {}\n",
                                 arguments.report, report->records);
