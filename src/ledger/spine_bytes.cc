@@ -107,8 +107,8 @@ class Form {
   void pass(fold::Totals& t) {
     fields(t.any, t.first, t.last, t.requests, t.cache_hits, t.aborted, t.spilled, t.retried, t.observed_requests,
            t.untimed, t.priced_requests, t.reserve_short, t.not_served_by_verdict, t.requests_by_reason,
-           t.disallowed_by_reason,
-           t.excluded_c0, t.input, t.cached, t.output, t.goodput, t.denominator, t.observed, t.coalitions);
+           t.disallowed_by_reason, t.excluded_c0, t.input, t.cached, t.output, t.goodput, t.denominator, t.observed,
+           t.coalitions);
   }
   void pass(FoldedFacts& f) {
     fields(f.evictions, f.unit_changes, f.bookings_refused, f.fixed_refused, f.estimated, f.estimated_cost, f.corrected,

@@ -58,13 +58,14 @@ class LogReader {
     if (!head) return Error(head.error());
     // Twice over the bytes: first whether all of them are sound, then to show them.
     CompactRange tree = tree_;
-    const Result<SegmentEnd> end = walk(sha_, *bytes, *head, [&](const Frame& frame, const Digest& chain) -> Result<void> {
-      if (frame.type == RecordType::checkpoint)
-        if (Result<void> held = checkpoint(frame, tree); !held) return held;
-      tree.append(sha_, leaf_hash(sha_, frame.bytes));
-      before_ = chain;
-      return {};
-    });
+    const Result<SegmentEnd> end =
+        walk(sha_, *bytes, *head, [&](const Frame& frame, const Digest& chain) -> Result<void> {
+          if (frame.type == RecordType::checkpoint)
+            if (Result<void> held = checkpoint(frame, tree); !held) return held;
+          tree.append(sha_, leaf_hash(sha_, frame.bytes));
+          before_ = chain;
+          return {};
+        });
     if (!end) return Error(end.error());
     if (end->kind == SegmentEnd::Kind::bad) {
       if (!last || !options_.follow_torn_tail || later_batch(*bytes, number, end->offset)) return *end->wrong;
