@@ -244,6 +244,18 @@ Task<Io> Connection::end() {
   co_return io;
 }
 
+Task<Io> Connection::write_raw(std::string_view bytes) {
+  if (answer_ == Answer::none) {
+    answer_ = Answer::streaming;
+    out_.clear();
+  }
+  keep_alive_ = false;
+  if (out_.empty() && bytes.empty()) co_return Io::ok;
+  const Io io = co_await send(Parts{out_, bytes});
+  out_.clear();
+  co_return io;
+}
+
 /// Closing while the peer still sends would reset the connection, and the answer might be lost with it.
 Task<> Connection::linger() {
   stream_->end_writing();

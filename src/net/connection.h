@@ -29,6 +29,7 @@ class Connection final : public Exchange {
   Task<Io> begin(int status, std::string_view fields, std::optional<std::uint64_t> length) override;
   Task<Io> write(std::string_view piece) override;
   Task<Io> end() override;
+  Task<Io> write_raw(std::string_view bytes) override;
 
  private:
   enum class Answer : std::uint8_t { none, streaming, done };

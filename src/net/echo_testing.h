@@ -46,6 +46,12 @@ struct EchoHandler : Handler {
     } else if (path == "/cut") {
       (void)co_await exchange.begin(200, "", std::nullopt);
       (void)co_await exchange.write("half");
+    } else if (path == "/raw") {
+      (void)co_await exchange.write_raw("HTTP/1.1 200 OK\r\nContent-Le");
+    } else if (path == "/raw_tail") {
+      (void)co_await exchange.begin(200, "", 4);
+      (void)co_await exchange.write("half");
+      (void)co_await exchange.write_raw("HTTP/1.1 200 OK\r\n");
     } else if (path == "/endless") {
       const std::string piece(64 * 1024, 'x');
       (void)co_await exchange.begin(200, "", std::nullopt);

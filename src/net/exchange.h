@@ -42,6 +42,10 @@ class Exchange {
   /// @param piece not empty
   virtual Task<Io> write(std::string_view piece) = 0;
   virtual Task<Io> end() = 0;
+
+  /// For who plays a broken peer: bytes of the connection as they stand, after what begin() has prepared or in place of
+  /// it. Whatever else is done with this exchange, its connection is not kept. @param bytes may be empty
+  virtual Task<Io> write_raw(std::string_view bytes) = 0;
 };
 
 /// What serves requests: one for each loop, or shared if it is safe to share.

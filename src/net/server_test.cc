@@ -128,6 +128,18 @@ TEST(Server, leaves_no_answer_that_looks_whole_and_is_not) {
   EXPECT_NE(silent.receive_until("}}").find("500 Internal Server Error"), std::string::npos);
 }
 
+TEST(Server, sends_what_a_broken_peer_would_and_keeps_no_connection_after_it) {
+  EchoHandler handler;
+  TestServer server(handler);
+  for (const auto& [path, wanted] :
+       {std::pair("/raw", "HTTP/1.1 200 OK\r\nContent-Le"),
+        std::pair("/raw_tail", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhalfHTTP/1.1 200 OK\r\n")}) {
+    const Peer peer = Peer::connect(server.port);
+    peer.send("GET " + std::string(path) + " HTTP/1.1\r\nHost: ace\r\n\r\n" GET("/echo"));
+    EXPECT_EQ(peer.receive_all(), wanted);
+  }
+}
+
 TEST(Server, old_clients_get_a_stream_that_ends_with_the_connection) {
   EchoHandler handler;
   TestServer server(handler);

@@ -1,0 +1,42 @@
+#pragma once
+/// What the simulated provider keeps: of the script in force, and of each request at hand.
+#include "gateway/simulated_provider.h"
+#include "gateway/simulated_speech.h"
+
+namespace ace::gateway {
+
+struct SimulatedProvider::Script : SimulatedScript {
+  explicit Script(SimulatedScript s) : SimulatedScript(std::move(s)), free_at(static_cast<std::size_t>(slots)) {
+    if (rpm > 0) requests.emplace(rpm);
+    if (tpm > 0) tokens_per_minute.emplace(tpm);
+  }
+  std::optional<net::Steady> started;
+  std::optional<RateBucket> requests, tokens_per_minute;
+  std::vector<net::Steady> free_at;  ///< when each slot has done what it was given
+  std::int64_t running = 0;
+
+  /// Lines of a head that say what is left of the limits.
+  [[nodiscard]] std::string windows(wire::Dialect dialect, Instant now) const;
+};
+
+/// One request to an API, from its head on.
+struct SimulatedProvider::Serving {
+  std::shared_ptr<Script> script;
+  std::int64_t number = 0;
+  wire::Operation operation = wire::Operation::chat;
+  wire::Dialect dialect = wire::Dialect::openai;
+  Rng rng{0, ""};
+  SimulatedPlan plan{};
+  std::string body{}, windows{};
+  wire::Request request{};
+  Speech speech{};
+  Duration retry_after{0};
+  std::optional<std::size_t> slot{};
+  net::Steady first{}, free_at{};  ///< when the first token comes, when the slot is free again
+  Duration pace{0};
+  SimulatedRequest::Outcome outcome = SimulatedRequest::Outcome::going;
+  int status = 0;
+  std::int64_t tokens_sent = 0;
+};
+
+}  // namespace ace::gateway
