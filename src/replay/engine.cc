@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "replay/per_token.h"
+#include "core/per_token.h"
 
 namespace ace {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/hash.h"
-#include "replay/per_token.h"
+#include "core/per_token.h"
 #include "replay/usage_of.h"
 
 namespace ace {

@@ -1,6 +1,5 @@
 /// What the engine says of its world in a gateway's words.
-#include <algorithm>
-
+#include "ledger/decided.h"
 #include "replay/engine.h"
 
 namespace ace {
@@ -35,21 +34,8 @@ void Engine::record_decision(Flight& flight, const Request& request, const Live&
                              Instant now) {
   if (decision.verdict != Verdict::dispatched && flight.told == decision.verdict) return;
   flight.told = decision.verdict;
-  event::Decided decided;
-  decided.id = flight.decided.id;
-  decided.at = now;
-  decided.snapshot = fleet_->fleet().number;
-  decided.decision = decision;
-  decided.predicted = request.predicted;
-  if (decision.verdict == Verdict::dispatched) {
-    const std::int64_t cached = std::min<std::int64_t>(live.cached[decision.chosen.value], request.prompt.value);
-    decided.cached_predicted = Tokens{live.cached[decision.chosen.value]};
-    // Of the answer as predicted: what it takes is not known yet.
-    const Usage usage(Tokens{request.prompt.value - cached}, Tokens{cached},
-                      Tokens{static_cast<std::int64_t>(request.predicted.output_mean + 0.5)});
-    if ((*fleet_)[decision.chosen].tier != Tier::payg)
-      decided.cheapest_payg = cheapest_payg(flight.demand, decision.chosen, usage);
-  }
+  const event::Decided decided =
+      decided_event(*fleet_, fleet_->fleet().number, flight.decided.id, now, request, live, decision);
   record(now, flight, decided, flight.told_decisions++,
          witness_of_->evidence(request, now, live, scratch_, options_.record_columns));
 }

@@ -1,8 +1,8 @@
 /// How a request ends: what it used, whether it came as promised, what it cost.
 #include <algorithm>
 
+#include "core/per_token.h"
 #include "replay/engine.h"
-#include "replay/per_token.h"
 #include "replay/usage_of.h"
 
 namespace ace {
