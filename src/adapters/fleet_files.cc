@@ -82,7 +82,7 @@ std::string names_not_kept(const Fleet& fleet) {
   return wrong;
 }
 
-event::Record fleet_changed(const Snapshot& snapshot, const std::vector<FleetText>& files,
+event::Record fleet_changed(const Snapshot& snapshot, std::uint64_t number, const std::vector<FleetText>& files,
                             event::FleetChanged::Source source, Instant at) {
   const Fleet& fleet = snapshot.fleet();
   event::FleetChanged changed;
@@ -101,8 +101,8 @@ event::Record fleet_changed(const Snapshot& snapshot, const std::vector<FleetTex
   for (const Offer& offer : snapshot.offers()) changed.offers.push_back({offer.destination, offer.model});
   changed.digest = fleet.digest;
   event::Record record;
-  record.id = event::id_from(at, fmt::format("fleet {} {}", fleet.number, digests));
-  record.snapshot = fleet.number;
+  record.id = event::id_from(at, fmt::format("fleet {} {}", number, digests));
+  record.snapshot = number;
   record.event = std::move(changed);
   return record;
 }
@@ -228,7 +228,7 @@ Result<std::unique_ptr<Snapshots::Compiled>> Snapshots::compile(std::uint64_t nu
             unset);
   reading->fleet.number = number;
   auto made = std::make_unique<Compiled>(std::move(reading->fleet));
-  const event::Record again = fleet_changed(made->snapshot, files, changed.source, changed.at);
+  const event::Record again = fleet_changed(made->snapshot, number, files, changed.source, changed.at);
   if (std::get<event::FleetChanged>(again.event) != changed)
     return Error(Errc::corrupt, "the names or offers it compiles to are not those that were recorded");
   return made;

@@ -32,8 +32,8 @@ std::optional<std::string> environment(const std::string& name);
 std::string names_not_kept(const Fleet& fleet);
 
 /// That this fleet is in force, with its files by digest. @param files the fleet file first
-/// @param source where the events under it come from
-event::Record fleet_changed(const Snapshot& fleet, const std::vector<FleetText>& files,
+/// @param number of the snapshot on the spine @param source where the events under it come from
+event::Record fleet_changed(const Snapshot& fleet, std::uint64_t number, const std::vector<FleetText>& files,
                             event::FleetChanged::Source source, Instant at);
 
 /// The folder `files` in the directory of a spine: every file of every fleet, under the SHA-256 of its bytes.

@@ -19,47 +19,40 @@ bool same_files(const event::FleetChanged& recorded, const std::vector<FleetText
                     });
 }
 
+bool is_same(const event::FleetChanged& recorded, const std::vector<FleetText>& files, std::uint64_t digest,
+             event::FleetChanged::Source source) {
+  return recorded.digest == digest && recorded.source == source && same_files(recorded, files);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Recording>> Recording::open(const std::string& directory, const spine::StoreOptions& options,
-                                                   Clock& clock, std::vector<FleetText> files, std::uint64_t digest,
-                                                   event::FleetChanged::Source source) {
+                                                   Clock& clock, Behind behind, const Listener& listener) {
   std::unique_ptr<Recording> recording(new Recording());
+  recording->directory_ = directory;
+  recording->behind_ = behind;
   Result<std::unique_ptr<SpineWriter>> writer = SpineWriter::open(directory, options, clock);
   if (!writer) return std::move(writer).error();
   recording->writer_ = *std::move(writer);
-  if (Result<void> kept = FleetFiles(directory).keep(files); !kept) return std::move(kept).error();
   // Nobody else writes while we own the directory, and what was recovered is sound.
   if (Result<void> flushed = recording->writer_->flush(); !flushed) return std::move(flushed).error();
   Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(directory, PosixDisk::Access::read);
   if (!disk) return std::move(disk).error();
-  Snapshots fleets(directory);
-  using Source = event::FleetChanged::Source;
-  std::optional<std::uint64_t> ours;  // the number of this very fleet, if it was in force before
-  const auto is_ours = [&](const event::FleetChanged& changed) {
-    return changed.digest == digest && changed.source == source && same_files(changed, files);
-  };
   const Result<spine::LogSummary> read = spine::read_log(**disk, {}, [&](const spine::Frame& frame) -> Result<void> {
     if (frame.type != spine::RecordType::event) return {};
     const Result<event::Key> key = event::key_from(frame.payload);
     if (!key) return Error(key.error());
     const bool told = key->kind == event::Kind::named || key->kind == event::Kind::fleet_changed;
-    // A run is there already only behind the fleet that it is of.
-    if (!told && (source != Source::simulated || !ours || !Resume::concerns(key->kind))) return {};
+    if (!told && !listener.wants(key->kind)) return {};
     const Result<event::Record> record = event::decode(frame.payload);
     if (!record) return Error(record.error());
-    if (ours) recording->resume_.hear(*record, *ours);
-    fleets.hear(*record);
-    if (const auto* changed = std::get_if<event::FleetChanged>(&record->event); changed && is_ours(*changed))
-      ours = record->snapshot;
+    listener.hear(*record);
+    if (const auto* changed = std::get_if<event::FleetChanged>(&record->event))
+      recording->fleets_.insert_or_assign(record->snapshot, *changed);
     if (const auto* named = std::get_if<event::Named>(&record->event)) recording->symbols_.hear(*named);
     return {};
   });
   if (!read) return Error(read.error()).with("reading the spine " + directory);
-  recording->known_ = ours.has_value();
-  recording->number_ = ours.value_or(fleets.latest() + 1);
-  recording->files_ = std::move(files);
-  recording->source_ = source;
   recording->writer_->on_settled(
       [self = recording.get()](std::uint32_t, std::uint64_t, const spine::Appended& appended) {
         using Outcome = spine::Appended::Outcome;
@@ -72,6 +65,70 @@ Result<std::unique_ptr<Recording>> Recording::open(const std::string& directory,
         count(Outcome::too_old, self->too_old_);
       });
   return recording;
+}
+
+Result<std::unique_ptr<Recording>> Recording::open(const std::string& directory, const spine::StoreOptions& options,
+                                                   Clock& clock, Behind behind) {
+  return open(directory, options, clock, behind, {[](event::Kind) { return false; }, [](const event::Record&) {}});
+}
+
+Result<std::unique_ptr<Recording>> Recording::open(const std::string& directory, const spine::StoreOptions& options,
+                                                   Clock& clock, std::vector<FleetText> files, std::uint64_t digest,
+                                                   event::FleetChanged::Source source) {
+  std::optional<std::uint64_t> ours;  // the number of this very fleet, if it was in force before
+  Resume resume;
+  Listener listener;
+  // A run is there already only behind the fleet that it is of.
+  listener.wants = [&](event::Kind kind) {
+    return source == event::FleetChanged::Source::simulated && ours && Resume::concerns(kind);
+  };
+  listener.hear = [&](const event::Record& record) {
+    if (ours) resume.hear(record, *ours);
+    if (const auto* changed = std::get_if<event::FleetChanged>(&record.event))
+      if (is_same(*changed, files, digest, source)) ours = record.snapshot;
+  };
+  Result<std::unique_ptr<Recording>> opened = open(directory, options, clock, Behind::wait, listener);
+  if (!opened) return opened;
+  Recording& recording = **opened;
+  if (Result<void> kept = recording.keep(files); !kept) return std::move(kept).error();
+  recording.known_ = ours.has_value();
+  recording.number_ = ours ? *ours : recording.fleets_.empty() ? 1 : recording.fleets_.rbegin()->first + 1;
+  recording.files_ = std::move(files);
+  recording.source_ = source;
+  recording.resume_ = std::move(resume);
+  return opened;
+}
+
+Result<void> Recording::keep(const std::vector<FleetText>& files) const { return FleetFiles(directory_).keep(files); }
+
+std::optional<std::uint64_t> Recording::recorded_as(const std::vector<FleetText>& files, std::uint64_t digest,
+                                                    event::FleetChanged::Source source) const {
+  std::optional<std::uint64_t> number;
+  for (const auto& [recorded, changed] : fleets_)
+    if (is_same(changed, files, digest, source)) number = recorded;
+  return number;
+}
+
+Result<std::uint64_t> Recording::declare(const Snapshot& fleet, const std::vector<FleetText>& files,
+                                         event::FleetChanged::Source source, Instant at, bool anew) {
+  if (!anew)
+    if (const auto known = recorded_as(files, fleet.fleet().digest, source)) return *known;
+  const std::uint64_t number = fleets_.empty() ? 1 : fleets_.rbegin()->first + 1;
+  if (const std::string wrong = names_not_kept(fleet.fleet()); !wrong.empty()) return Error(Errc::bad_input, wrong);
+  const event::Record record = fleet_changed(fleet, number, files, source, at);
+  if (Result<void> said = append(record); !said) return std::move(said).error();
+  fleets_.emplace(number, std::get<event::FleetChanged>(record.event));
+  return number;
+}
+
+Result<std::uint32_t> Recording::symbol(event::Named::Kind kind, std::string_view name, Instant at) {
+  const std::uint32_t number =
+      symbols_.symbol(kind, name, at, [&](event::Record named) { unsaid_.push_back(std::move(named)); });
+  while (!unsaid_.empty()) {
+    if (Result<void> said = append(unsaid_.front()); !said) return std::move(said).error();
+    unsaid_.pop_front();
+  }
+  return number;
 }
 
 void Recording::names(const Tables& tables, bool stable) {
@@ -113,9 +170,9 @@ Result<std::uint32_t> Recording::symbol(Table& table, std::uint32_t of_source, I
               " that the fleet file does not declare, so it is masked, with a key that is random for this run: "
               "on a spine the same name must have the same mask every time; give the key with --salt-file FILE "
               "(openssl rand -hex 32 > FILE), or declare the name");
-    Result<void> said;
-    known[of_source] = symbols_.symbol(table.kind, name, at, [&](const event::Record& named) { said = append(named); });
-    if (!said) return std::move(said).error();
+    const Result<std::uint32_t> number = symbol(table.kind, name, at);
+    if (!number) return number;
+    known[of_source] = *number;
   }
   return *known[of_source];
 }
@@ -125,7 +182,7 @@ Result<void> Recording::operator()(event::Record record) {
   if (!known_) {
     known_ = true;
     if (const std::string wrong = names_not_kept(fleet_->fleet()); !wrong.empty()) return Error(Errc::bad_input, wrong);
-    if (Result<void> said = append(fleet_changed(*fleet_, files_, source_, at)); !said) return said;
+    if (Result<void> said = append(fleet_changed(*fleet_, number_, files_, source_, at)); !said) return said;
   }
   if (own_id(record.event) != event::EventId{}) {  // of a request
     const Result<std::uint32_t> tenant = symbol(tenants_, record.tenant, at);
@@ -154,6 +211,7 @@ Result<void> Recording::append(const event::Record& record) {
   while (true) {
     const Result<std::uint64_t> position = writer_->append(0, key, *bytes);
     if (position) return {};
+    if (behind_ == Behind::refuse) return Error(position.error());
     if (const spine::Health health = writer_->health(); !health.failure.empty() || health.full)
       return Error(position.error());
     std::this_thread::sleep_for(std::chrono::microseconds{200});  // the writer is behind
