@@ -204,7 +204,7 @@ Derivation::Found Derivation::same_choice(const Snapshot& fleet, const Open& ope
 Derivation::Found Derivation::attempted(const event::Record& record, const event::Attempted& attempted) {
   Open& open = open_.at(attempted.id);
   open.attempts.push_back(attempted);
-  if (open.decisions == 0) return nothing();
+  if (open.decisions == 0 || beside(record.snapshot)) return nothing();
   const std::size_t n = open.attempts.size();
   const Result<const Snapshot*> at = fleets_.at(record.snapshot);
   if (!at) return Error(at.error());
@@ -248,7 +248,7 @@ Derivation::Found Derivation::follows(const Snapshot& fleet, const Open& open,
         std::string(event::name_of(completed.outcome)));
   if (!served) {
     if (completed.outcome == event::Outcome::not_served && open.verdict != Verdict::dispatched &&
-        completed.verdict != open.verdict)
+        completed.verdict != open.verdict && !beside(open.snapshot))
       return differs(fmt::format("verdict {}{}, as decided last", name_of(open.verdict), of()),
                      std::string(name_of(completed.verdict)));
     return nothing();

@@ -73,6 +73,11 @@ class Derivation {
   [[nodiscard]] Found of_a_fleet(const event::Record& record) const;
   Found follows_so_far(const event::Record& record);
   Found book(std::uint64_t sequence, const event::Record& record);
+  /// Of a fleet whose requests went where others sent them: their ends do not follow from ACE's decisions.
+  [[nodiscard]] bool beside(std::uint64_t snapshot) const {
+    const auto found = declared_.find(snapshot);
+    return found != declared_.end() && found->second == event::FleetChanged::Source::shadow;
+  }
   Found decided(const event::Record& record, const event::Decided& decided);
   Found attempted(const event::Record& record, const event::Attempted& attempted);
   Found completed(const event::Record& record, const event::Completed& completed);
