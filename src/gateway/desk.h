@@ -1,0 +1,209 @@
+#pragma once
+/// The one place where live requests are decided on and booked: what replay's engine does under a fake clock, for
+/// requests that really happen. One for the process, behind one lock that is held for some microseconds and never over
+/// I/O; the decision itself (dispatch/) takes none.
+///
+/// Start with `admit`, `decide` and `completed`; docs/GATEWAY.md has the modes.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/rng.h"
+#include "gateway/flight.h"
+#include "gateway/prefixes.h"
+#include "gateway/spine_port.h"
+#include "gateway/trial.h"
+#include "ledger/budget.h"
+
+namespace ace::gateway {
+
+/// How far ACE acts: the trust ladder of the hot path.
+enum class Mode : std::uint8_t {
+  observe,  ///< forwards as the static route says, records what it would have done
+  shadow,   ///< the same, and settles both beside each other
+  canary,   ///< decides for a share of the traffic
+  act,      ///< decides for all of it ("inline")
+};
+std::string_view name_of(Mode mode);
+
+struct DeskOptions {
+  Mode mode = Mode::observe;
+  std::int64_t canary_ppm = 0;  ///< of tenant x model, in canary
+  bool alike = false;           ///< A/A: both arms of a canary go where they went before
+  TrialGates trial;
+  bool serve_unledgered = false;  ///< while the spine cannot be written: serve without, and say so; else refuse
+  std::size_t waiting_max = 1000;
+  Duration patience{30 * kSecond};  ///< longest wait for capacity of a class without a deadline of its own
+  std::uint64_t seed = 1;
+  Belief::Options belief;
+};
+
+class Desk {
+ public:
+  /// @param spine outlives the desk @param budgets as they stand, null = none are declared
+  Desk(std::shared_ptr<const World> world, const DeskOptions& options, SpinePort& spine, BudgetGate* budgets);
+  ~Desk();
+
+  /// The one in force.
+  [[nodiscard]] std::shared_ptr<const World> world() const { return world_.load(); }
+
+  struct Arriving {
+    std::shared_ptr<const World> world;  ///< that the ids are of
+    Caller caller;
+    ModelId model;
+    Tokens prompt{0}, max_output{0};
+    std::uint32_t needs = kText;
+    bool batch = false;
+    std::span<const std::uint32_t> blocks{};  ///< of its prompt, @see prompt_blocks; copied
+    std::span<const OfferId> unable{};        ///< offers that cannot serve what is asked; copied
+    OfferId fixed;                            ///< where the static route leads; none = nowhere
+  };
+  enum class Refused : std::uint8_t {
+    outdated,  ///< another world is in force meanwhile: resolve again
+    spine,     ///< it could not be recorded
+    budget,
+  };
+  struct Refusal {
+    Refused why = Refused::spine;
+    BudgetRefusal budget{};
+    std::string budget_name{};
+  };
+  /// Holds what it may cost at most, and records it.
+  std::variant<std::unique_ptr<Flight>, Refusal> admit(Instant now, const Arriving& arriving);
+
+  struct Choice {
+    Verdict verdict = Verdict::no_capacity;
+    OfferId offer;      ///< where to send it, if dispatched
+    bool shed = false;  ///< others were worth more of the queue
+    Instant until{};    ///< no_capacity: wait no longer than this
+  };
+  /// Where it goes now. Decides again at every call. With no_capacity the flight is among those that wait, its `wake`
+  /// is called when that may have changed, and it is to ask again then, or at `until` for the last time.
+  Choice decide(Instant now, Flight& flight);
+
+  void first_token(Instant now, Flight& flight);
+
+  /// What came of an attempt, as far as it came.
+  struct Answered {
+    Usage usage{};
+    OfferId billed_as{};    ///< the deployment that the response names, else none
+    bool streamed = false;  ///< else nobody saw when its first token came
+  };
+  struct Receipt {
+    Usd cost{};      ///< C4
+    Usd baseline{};  ///< C0
+    bool priced = false;
+    bool slo_met = false;
+    std::size_t attempts = 0;
+  };
+  Receipt completed(Instant now, Flight& flight, const Answered& answered);
+
+  struct Failed {
+    Rejection why = Rejection::failed;
+    Duration retry_after{0};
+    RateLimit limit = RateLimit::unknown;
+    Usage billed{};      ///< what the destination may bill for it all the same
+    bool local = false;  ///< ours: nothing was asked of the destination
+  };
+  /// @return whether another attempt may be made: decide() again
+  bool failed(Instant now, Flight& flight, const Failed& failure);
+
+  /// It ends without an answer.
+  Receipt gave_up(Instant now, Flight& flight);
+  /// The client went away. @param so_far what had been used by then; nothing if it was not sent
+  Receipt aborted(Instant now, Flight& flight, const Answered& so_far);
+
+  /// Another world is in force. Requests under way end in theirs, and take their room in this one too.
+  void change(Instant now, std::shared_ptr<const World> world);
+
+  struct Wanted {
+    Mode mode = Mode::observe;
+    std::int64_t canary_ppm = 0;
+    bool alike = false;
+  };
+  /// A step down the ladder is always taken. One up into canary or inline must have been earned by clean windows, and
+  /// the end of an A/A by two arms that did not differ.
+  /// @param forced an operator takes it upon himself @return check_failed, saying what is missing
+  Result<void> set_mode(Instant now, const Wanted& wanted, bool forced);
+
+  struct Standing {
+    Wanted mode;
+    std::size_t clean = 0, clean_needed = 0;
+    std::optional<Trial::Difference> difference;
+    std::array<TrialArm, 2> total;
+    std::deque<TrialWindow> windows;
+    std::string demoted;  ///< why it stepped down by itself; empty = it did not
+  };
+  [[nodiscard]] Standing standing() const;
+
+  struct View {
+    Mode mode = Mode::observe;
+    std::size_t in_flight = 0, waiting = 0;
+    bool spine_down = false;
+    std::uint64_t admitted = 0, unledgered = 0, shed = 0, demotions = 0;
+  };
+  [[nodiscard]] View view() const;
+
+ private:
+  Instant tick(Instant now);
+  [[nodiscard]] std::shared_ptr<Era> era_of(const std::shared_ptr<const World>& world) const;
+  std::shared_ptr<Telling> telling_of(Era& era, bool acts, Instant now);
+  bool acts_on(const Arriving& arriving) const;
+  [[nodiscard]] Request request_of(const Flight& flight, Instant now);
+  void record(Flight& flight, event::Event event, std::uint32_t ordinal = 0, event::Evidence evidence = {});
+  void record_attempts(Flight& flight);
+  void lose();
+  bool recover(Instant now);
+  void wait(Flight& flight);
+  void leave_queue(Flight& flight);
+  void wake_next(ModelId model);
+  void wake_all();
+  static Duration predicted_residence(const World& world, const Request& request, OfferId offer);
+  void occupy_virtually(Era& era, const Request& request, const Decision& decision, Instant now);
+  void release_virtual(Era& era, Instant now);
+  static void predict_cached(Era& era, const Flight& flight, Live& live, Instant now);
+  static void remember_prompt(const Flight& flight, Instant now);
+  void claim_in(const std::shared_ptr<Era>& era, Flight& flight, Instant now);
+  void judge(Instant now, const Flight& flight, const event::Completed& completed, const Receipt& receipt);
+  Receipt end(Instant now, Flight& flight, event::Completed completed);
+
+  DeskOptions options_;
+  SpinePort& spine_;
+  BudgetGate* budgets_;
+  struct SharedWorld {  // an atomic shared_ptr; its own lock, so that who reads it never waits for a decision
+    std::shared_ptr<const World> load() const {
+      const std::scoped_lock lock(mutex);
+      return world;
+    }
+    void store(std::shared_ptr<const World> next) {
+      const std::scoped_lock lock(mutex);
+      world = std::move(next);
+    }
+    mutable std::mutex mutex;
+    std::shared_ptr<const World> world;
+  } world_;
+
+  mutable std::mutex mutex_;  ///< of all that follows
+  Instant now_ = Instant::min();
+  Rng ids_;
+  std::vector<std::shared_ptr<Era>> eras_;  ///< the last one is in force
+  struct Order {
+    bool operator()(const Flight* a, const Flight* b) const;
+  };
+  std::set<Flight*, Order> queue_;  ///< the one to serve next first
+  bool spine_down_ = false;
+  Instant down_since_{}, tried_{};  ///< of the spine: lost since, and last tried
+  std::uint64_t admitted_ = 0, unledgered_ = 0, shed_ = 0;
+  std::map<RequestId, Flight*> flights_;  ///< not ended
+  Prefixes prefixes_;
+  Trial trial_;
+  std::string demoted_;
+  std::uint64_t demotions_ = 0;
+};
+
+}  // namespace ace::gateway

@@ -1,0 +1,478 @@
+#include "gateway/desk.h"
+
+#include <gtest/gtest.h>
+
+#include "core/testing.h"
+#include "gateway/desk_testing.h"
+
+namespace ace::gateway {
+namespace {
+
+using ledger_testing::kLarge;
+using ledger_testing::kSmall;
+using ledger_testing::micro;
+
+constexpr Duration kMs{1'000'000};
+
+Fleet apis_only() {
+  Fleet fleet = ledger_testing::small_fleet();
+  for (Destination& d : fleet.destinations)
+    if (d.tier != Tier::payg) d.serving.clear();
+  fleet.models[kLarge.value].equivalents.clear();
+  return fleet;
+}
+
+TEST(Desk, sends_a_request_to_the_least_effective_cost_and_books_what_it_cost) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  const Desk::Receipt receipt = w.serve(w.arriving());
+  // 1,000 prompt tokens at 8 and 100 of output at 32 USD/Mtok; the default, api, asks 10 and 40.
+  EXPECT_EQ(receipt.cost, micro(8000 + 3200));
+  EXPECT_EQ(receipt.baseline, micro(10000 + 4000));
+  EXPECT_TRUE(receipt.priced);
+  EXPECT_TRUE(receipt.slo_met);
+  EXPECT_EQ(receipt.attempts, 1U);
+}
+
+TEST(Desk, leaves_a_spine_from_which_every_decision_and_dollar_follows) {
+  for_each_seed(40, [](Rng& rng) {
+    DeskWorld w;
+    Usd cost{}, baseline{};
+    std::size_t requests = 0;
+    std::vector<std::unique_ptr<Flight>> open;
+    for (int step = 0; step < 120; ++step) {
+      w.pass(Duration{static_cast<std::int64_t>(rng.below(400)) * 1'000'000});
+      if (open.empty() || rng.chance(0.5)) {
+        Desk::Arriving a = w.arriving(rng.chance(0.5) ? kLarge : kSmall);
+        a.prompt = Tokens{rng.between(1, 20'000)};
+        a.max_output = Tokens{rng.chance(0.3) ? 0 : rng.between(1, 2000)};
+        auto flight = w.admit(a);
+        ++requests;
+        if (w.desk.decide(w.now, *flight).verdict == Verdict::dispatched)
+          open.push_back(std::move(flight));
+        else
+          cost += w.desk.gave_up(w.now, *flight).cost;
+        continue;
+      }
+      const std::size_t at = rng.below(open.size());
+      Flight& f = *open[at];
+      const Usage usage(f.admitted.prompt, Tokens{0}, Tokens{rng.between(0, 500)});
+      Desk::Receipt receipt;
+      const std::uint64_t what = rng.below(6);
+      if (what == 0) {
+        w.desk.first_token(w.now, f);
+        continue;
+      }
+      if (what == 1) {
+        const Rejection why = static_cast<Rejection>(rng.below(5));
+        if (w.desk.failed(w.now, f, {.why = why}) && w.desk.decide(w.now, f).verdict == Verdict::dispatched) continue;
+        receipt = w.desk.gave_up(w.now, f);
+      } else if (what == 2) {
+        receipt = w.desk.aborted(w.now, f, {usage, OfferId{}, true});
+      } else {
+        receipt = w.desk.completed(w.now, f, {usage, OfferId{}, rng.chance(0.5)});
+      }
+      cost += receipt.cost;
+      if (receipt.priced) baseline += receipt.baseline;
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    for (const auto& flight : open) cost += w.desk.aborted(w.now, *flight, {}).cost;
+    verify::Derived derived;
+    EXPECT_EQ(w.spine.verified(&derived), "");
+    EXPECT_EQ(derived.requests, requests);
+    EXPECT_EQ(derived.actual, cost);
+    const auto books = w.spine.folded().close(Grade::measured, {});
+    ASSERT_TRUE(books) << books.error().what();
+    EXPECT_EQ(books->statement.c4, cost);
+    EXPECT_EQ(w.desk.view().in_flight, 0U);
+  });
+}
+
+TEST(Desk, in_observe_sends_where_the_static_route_says_and_records_what_it_would_have_done) {
+  DeskWorld w(DeskWorld::observing(), nullptr, apis_only());
+  const Desk::Receipt receipt = w.serve(w.arriving());
+  EXPECT_EQ(receipt.cost, micro(10000 + 4000)) << "api, the static route, though alt is cheaper";
+  const auto decided = w.spine.all<event::Decided>();
+  const auto attempted = w.spine.all<event::Attempted>();
+  ASSERT_EQ(decided.size(), 1U);
+  ASSERT_EQ(attempted.size(), 1U);
+  EXPECT_EQ(w.destination(decided[0].decision.chosen), "alt");
+  EXPECT_EQ(w.destination(attempted[0].offer), "api");
+  EXPECT_EQ(w.spine.all<event::FleetChanged>().at(0).source, event::FleetChanged::Source::shadow);
+  EXPECT_EQ(w.spine.verified(), "");
+  EXPECT_EQ(w.spine.folded().grades(), std::vector<Grade>{Grade::modelled});
+}
+
+TEST(Desk, holds_virtual_capacity_where_a_request_would_have_gone) {
+  Fleet fleet = apis_only();
+  fleet.destinations[ledger_testing::kAlt.value].rpm = 1;
+  DeskWorld w(DeskWorld::observing(), nullptr, std::move(fleet));
+  (void)w.serve(w.arriving());
+  (void)w.serve(w.arriving());
+  const auto decided = w.spine.all<event::Decided>();
+  EXPECT_EQ(w.destination(decided.at(0).decision.chosen), "alt");
+  EXPECT_EQ(w.destination(decided.at(1).decision.chosen), "api") << "the one request a minute of alt is taken";
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, in_observe_makes_one_attempt_alone) {
+  DeskWorld w(DeskWorld::observing());
+  const auto flight = w.admit(w.arriving());
+  ASSERT_EQ(w.desk.decide(w.now, *flight).verdict, Verdict::dispatched);
+  EXPECT_FALSE(w.desk.failed(w.now, *flight, {.why = Rejection::throttled}));
+  (void)w.desk.gave_up(w.now, *flight);
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, raises_where_the_law_leaves_nobody_in_every_mode) {
+  for (const Mode mode : {Mode::observe, Mode::act}) {
+    DeskOptions options;
+    options.mode = mode;
+    DeskWorld w(options, nullptr, apis_only());
+    Desk::Arriving a = w.arriving();
+    a.caller.compliance = ledger_testing::kNobody;  // allows the provider of the GPUs alone
+    const auto flight = w.admit(a);
+    EXPECT_EQ(w.desk.decide(w.now, *flight).verdict, Verdict::no_compliant_destination);
+    (void)w.desk.gave_up(w.now, *flight);
+    EXPECT_EQ(w.spine.all<event::Completed>().at(0).verdict, Verdict::no_compliant_destination);
+    EXPECT_EQ(w.spine.verified(), "");
+  }
+}
+
+TEST(Desk, goes_on_to_the_next_in_merit_order_and_never_to_one_that_failed) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  const auto flight = w.admit(w.arriving());
+  EXPECT_EQ(w.destination(w.desk.decide(w.now, *flight).offer), "alt");
+  ASSERT_TRUE(w.desk.failed(w.now, *flight, {.why = Rejection::throttled}));
+  EXPECT_EQ(w.destination(w.desk.decide(w.now, *flight).offer), "api");
+  EXPECT_FALSE(w.desk.failed(w.now, *flight, {.why = Rejection::request})) << "its own fault, whoever says so";
+  const Desk::Receipt receipt = w.desk.gave_up(w.now, *flight);
+  EXPECT_EQ(receipt.attempts, 2U);
+  EXPECT_EQ(receipt.cost, Usd{});
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, spends_its_retries_within_their_budget) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  int retries = 0;
+  for (int i = 0; i < 20; ++i) {
+    const auto flight = w.admit(w.arriving());
+    if (w.desk.decide(w.now, *flight).verdict == Verdict::dispatched)
+      retries += w.desk.failed(w.now, *flight, {.why = Rejection::failed}) ? 1 : 0;
+    (void)w.desk.gave_up(w.now, *flight);
+  }
+  EXPECT_EQ(retries, 3) << "a tenth of the traffic, but three in ten seconds in any case";
+}
+
+TEST(Desk, never_asks_an_offer_that_cannot_serve_what_is_asked) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  Desk::Arriving a = w.arriving();
+  const auto first = w.admit(a);
+  const OfferId alt = w.desk.decide(w.now, *first).offer;
+  (void)w.desk.aborted(w.now, *first, {});
+  a.unable = std::span(&alt, 1);
+  const auto flight = w.admit(a);
+  EXPECT_EQ(w.destination(w.desk.decide(w.now, *flight).offer), "api");
+  (void)w.desk.aborted(w.now, *flight, {});
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, books_what_a_client_that_left_had_used) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  const auto flight = w.admit(w.arriving());
+  (void)w.desk.decide(w.now, *flight);
+  w.pass(kMs);
+  w.desk.first_token(w.now, *flight);
+  const Desk::Receipt receipt = w.desk.aborted(
+      w.now, *flight, {.usage = Usage(Tokens{1000}, Tokens{0}, Tokens{10}), .billed_as = {}, .streamed = true});
+  EXPECT_EQ(receipt.cost, micro(8000 + 320));
+  EXPECT_EQ(w.spine.all<event::Completed>().at(0).outcome, event::Outcome::client_abort);
+  EXPECT_EQ(w.spine.verified(), "");
+  const auto waited = w.admit(w.arriving());
+  EXPECT_EQ(w.desk.aborted(w.now, *waited, {}).cost, Usd{}) << "it was not sent";
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, holds_the_worst_case_and_posts_what_it_cost) {
+  Budget budget;
+  budget.name = "acme";
+  budget.tenant = "acme";
+  budget.window = Budget::Window::total;
+  // One request may cost 1,000 x 12.5 (a cache write at api) + 500 x 40 = 32,500 millionths.
+  budget.limit = micro(2 * 32500);
+  BudgetGate gate(BudgetBook({budget}));
+  DeskWorld w(DeskWorld::acting(), &gate, apis_only());
+  const auto first = w.admit(w.arriving()), second = w.admit(w.arriving());
+  auto third = w.desk.admit(w.now, w.arriving());
+  ASSERT_TRUE(std::holds_alternative<Desk::Refusal>(third));
+  EXPECT_EQ(std::get<Desk::Refusal>(third).why, Desk::Refused::budget);
+  EXPECT_EQ(std::get<Desk::Refusal>(third).budget_name, "acme");
+  for (const auto& flight : {&first, &second}) {
+    (void)w.desk.decide(w.now, **flight);
+    (void)w.desk.completed(w.now, **flight, {.usage = Usage(Tokens{1000}, Tokens{0}, Tokens{100}), .billed_as = {}});
+  }
+  EXPECT_EQ(gate.book().account(0, w.now).spent, micro(2 * 11200));
+  EXPECT_EQ(gate.book().account(0, w.now).held, Usd{});
+  EXPECT_EQ(w.spine.folded({budget}).budgets().account(0, w.now).spent, micro(2 * 11200));
+}
+
+TEST(Desk, refuses_what_it_cannot_record_or_serves_it_and_says_so) {
+  for (const bool serve : {false, true}) {
+    DeskOptions options = DeskWorld::acting();
+    options.serve_unledgered = serve;
+    DeskWorld w(options, nullptr, apis_only());
+    (void)w.serve(w.arriving());
+    const auto open = w.admit(w.arriving());
+    (void)w.desk.decide(w.now, *open);
+    w.spine.failing = true;
+    w.pass(kMs);
+    (void)w.desk.completed(w.now, *open, {.usage = Usage(Tokens{1000}, Tokens{0}, Tokens{100}), .billed_as = {}});
+    w.pass(kMs);
+    if (serve) {
+      (void)w.serve(w.arriving());
+    } else {
+      const auto refused = w.desk.admit(w.now, w.arriving());
+      ASSERT_TRUE(std::holds_alternative<Desk::Refusal>(refused));
+      EXPECT_EQ(std::get<Desk::Refusal>(refused).why, Desk::Refused::spine);
+    }
+    EXPECT_TRUE(w.desk.view().spine_down);
+    w.spine.failing = false;
+    w.pass(kSecond);
+    (void)w.serve(w.arriving());
+    EXPECT_FALSE(w.desk.view().spine_down);
+    ASSERT_EQ(w.spine.all<event::Gap>().size(), 1U);
+    EXPECT_EQ(w.spine.all<event::Gap>()[0].cause, event::Gap::Cause::disk_full);
+    EXPECT_EQ(w.spine.all<event::FleetChanged>().size(), 2U) << "under a new number: a reader starts again";
+    EXPECT_EQ(w.spine.verified(), "");
+    EXPECT_EQ(w.spine.folded().pending(), 1U) << "the one whose end was lost";
+    EXPECT_EQ(w.desk.view().unledgered, serve ? 1U : 0U);
+  }
+}
+
+Fleet full_api() {
+  Fleet fleet = apis_only();
+  fleet.slo_classes[ledger_testing::kChat.value].ttft = 5 * kSecond;
+  fleet.slo_classes[ledger_testing::kBatch.value].priority = 0;
+  fleet.slo_classes[ledger_testing::kChat.value].priority = 1;
+  for (const DestinationId d : {ledger_testing::kAlt, ledger_testing::kApi}) fleet.destinations[d.value].rpm = 1;
+  return fleet;
+}
+
+TEST(Desk, lets_a_request_wait_for_room_and_gives_up_at_the_end_of_its_patience) {
+  DeskWorld w(DeskWorld::acting(), nullptr, full_api());
+  (void)w.serve(w.arriving());
+  (void)w.serve(w.arriving());
+  const auto flight = w.admit(w.arriving());
+  const Desk::Choice choice = w.desk.decide(w.now, *flight);
+  EXPECT_EQ(choice.verdict, Verdict::no_capacity);
+  EXPECT_EQ(choice.until, w.now + 5 * kSecond);
+  EXPECT_EQ(w.desk.view().waiting, 1U);
+  w.pass(5 * kSecond);
+  EXPECT_EQ(w.desk.decide(w.now, *flight).verdict, Verdict::no_capacity);
+  (void)w.desk.gave_up(w.now, *flight);
+  EXPECT_EQ(w.desk.view().waiting, 0U);
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, sheds_the_least_valuable_of_those_that_wait) {
+  DeskOptions options = DeskWorld::acting();
+  options.waiting_max = 1;
+  DeskWorld w(options, nullptr, full_api());
+  (void)w.serve(w.arriving());
+  (void)w.serve(w.arriving());
+  Desk::Arriving batch = w.arriving();
+  batch.caller.slo = ledger_testing::kBatch;
+  const auto low = w.admit(batch), high = w.admit(w.arriving());
+  w.pass(kMs);
+  const auto second = w.admit(w.arriving());
+  bool woken = false;
+  low->wake = [&] { woken = true; };
+  EXPECT_FALSE(w.desk.decide(w.now, *low).shed);
+  EXPECT_FALSE(w.desk.decide(w.now, *high).shed) << "it takes the place of the batch job";
+  EXPECT_TRUE(woken);
+  EXPECT_TRUE(w.desk.decide(w.now, *low).shed);
+  EXPECT_TRUE(w.desk.decide(w.now, *second).shed) << "of two alike the one that came first stays";
+  for (const auto* flight : {&low, &high, &second}) (void)w.desk.gave_up(w.now, **flight);
+  EXPECT_EQ(w.desk.view().shed, 2U);
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, splits_a_canary_by_tenant_and_model_and_measures_both_arms) {
+  DeskOptions options;
+  options.mode = Mode::canary;
+  options.canary_ppm = 500'000;
+  DeskWorld w(options, nullptr, apis_only());
+  int acted = 0;
+  for (int i = 0; i < 200; ++i) {
+    Desk::Arriving a = w.arriving();
+    a.caller.tenant = "t" + std::to_string(i % 100);
+    const auto flight = w.admit(a);
+    acted += flight->acts ? 1 : 0;
+    (void)w.desk.decide(w.now, *flight);
+    (void)w.desk.completed(w.now, *flight, {.usage = Usage(Tokens{1000}, Tokens{0}, Tokens{100}), .billed_as = {}});
+    w.pass(kSecond);
+  }
+  EXPECT_GT(acted, 60);
+  EXPECT_LT(acted, 140);
+  EXPECT_EQ(acted % 2, 0) << "a tenant stays in its arm";
+  EXPECT_EQ(w.spine.all<event::FleetChanged>().size(), 2U);
+  EXPECT_EQ(w.spine.verified(), "");
+  EXPECT_EQ(w.spine.folded().grades(), (std::vector<Grade>{Grade::measured, Grade::modelled}));
+}
+
+TEST(Desk, lets_requests_end_under_the_world_they_came_in_under) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  const auto flight = w.admit(w.arriving());
+  (void)w.desk.decide(w.now, *flight);
+  Fleet next = apis_only();
+  next.destinations[ledger_testing::kAlt.value].rpm = 1;
+  for (PriceRow& row : next.prices.rows)
+    if (row.key == "alt/large") row.tiers[0].by_service[0].set(Unit::input, {9'000'000'000});
+  const auto old = w.world;
+  w.world = std::make_shared<World>(std::move(next));
+  w.desk.change(w.now, w.world);
+  EXPECT_EQ(w.desk.world(), w.world);
+  Desk::Arriving late = w.arriving();
+  late.world = old;
+  (void)w.desk.aborted(w.now, *w.admit(late), {});  // it is still known
+  const auto second = w.admit(w.arriving());
+  EXPECT_EQ(w.destination(w.desk.decide(w.now, *second).offer), "api")
+      << "the one request of alt's minute is that under way from before";
+  const Desk::Receipt receipt =
+      w.desk.completed(w.now, *flight, {.usage = Usage(Tokens{1000}, Tokens{0}, Tokens{100}), .billed_as = {}});
+  EXPECT_EQ(receipt.cost, micro(8000 + 3200)) << "at the price it came in under";
+  (void)w.desk.aborted(w.now, *second, {});
+}
+
+TEST(Desk, knows_no_world_that_is_gone) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  Desk::Arriving late = w.arriving();
+  w.desk.change(w.now, std::make_shared<World>(apis_only()));
+  const auto refused = w.desk.admit(w.now, late);
+  ASSERT_TRUE(std::holds_alternative<Desk::Refusal>(refused));
+  EXPECT_EQ(std::get<Desk::Refusal>(refused).why, Desk::Refused::outdated);
+}
+
+TEST(Desk, records_each_world_under_a_number_of_its_own) {
+  for_each_seed(10, [](Rng& rng) {
+    DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+    std::vector<std::unique_ptr<Flight>> open;
+    std::vector<std::shared_ptr<World>> worlds = {w.world};
+    for (int step = 0; step < 60; ++step) {
+      w.pass(Duration{static_cast<std::int64_t>(rng.below(900)) * 1'000'000});
+      if (rng.chance(0.1)) {
+        worlds.push_back(w.world = std::make_shared<World>(apis_only()));
+        w.desk.change(w.now, w.world);
+      }
+      auto flight = w.admit(w.arriving());
+      if (w.desk.decide(w.now, *flight).verdict != Verdict::dispatched)
+        (void)w.desk.gave_up(w.now, *flight);
+      else
+        open.push_back(std::move(flight));
+      if (open.size() < 4) continue;
+      const std::size_t at = rng.below(open.size());
+      if (rng.chance(0.3))
+        (void)w.desk.aborted(w.now, *open[at], {});
+      else
+        (void)w.desk.completed(w.now, *open[at],
+                               {.usage = Usage(Tokens{1000}, Tokens{0}, Tokens{rng.between(1, 99)}), .billed_as = {}});
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    for (const auto& flight : open) (void)w.desk.aborted(w.now, *flight, {});
+    EXPECT_EQ(w.spine.verified(), "");
+    EXPECT_EQ(w.spine.folded().pending(), 0U);
+  });
+}
+
+/// Windows of so many alike requests, each served unless `fail`.
+void live_through(DeskWorld& w, int windows, bool fail) {
+  for (int i = 0; i < windows; ++i) {
+    for (int k = 0; k < 120; ++k) {
+      if (!fail) {
+        (void)w.serve(w.arriving());
+        continue;
+      }
+      const auto flight = w.admit(w.arriving());
+      if (w.desk.decide(w.now, *flight).verdict == Verdict::dispatched)
+        (void)w.desk.failed(w.now, *flight, {.why = Rejection::failed});
+      (void)w.desk.gave_up(w.now, *flight);
+      w.pass(kSecond);
+    }
+    w.pass(4 * kMinute);
+  }
+  (void)w.serve(w.arriving());
+}
+
+TEST(Desk, acts_only_once_clean_windows_have_earned_it_or_an_operator_forces_it) {
+  DeskWorld w(DeskWorld::observing(), nullptr, apis_only());
+  EXPECT_TRUE(w.desk.set_mode(w.now, {.mode = Mode::shadow}, false)) << "it acts on nothing";
+  const Result<void> early = w.desk.set_mode(w.now, {.mode = Mode::act}, false);
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().what(), "mode inline asks for 3 clean windows in a row before it; there are 0");
+  live_through(w, 4, false);
+  EXPECT_GE(w.desk.standing().clean, 3U);
+  EXPECT_TRUE(w.desk.set_mode(w.now, {.mode = Mode::act}, false));
+  EXPECT_EQ(w.desk.view().mode, Mode::act);
+  EXPECT_TRUE(w.desk.set_mode(w.now, {.mode = Mode::observe}, false)) << "down is always free";
+  EXPECT_FALSE(w.desk.set_mode(w.now, {.mode = Mode::canary, .canary_ppm = 1000}, false));
+  EXPECT_TRUE(w.desk.set_mode(w.now, {.mode = Mode::canary, .canary_ppm = 1000}, true));
+}
+
+TEST(Desk, steps_down_by_itself_when_a_gate_is_breached_and_says_why) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  live_through(w, 1, true);
+  EXPECT_EQ(w.desk.view().mode, Mode::shadow);
+  EXPECT_EQ(w.desk.view().demotions, 1U);
+  EXPECT_EQ(w.desk.standing().demoted,
+            "stepped down from inline to shadow: served 0.00% of its requests, the gate is 99.90%");
+  (void)w.serve(w.arriving());
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, in_shadow_says_what_the_same_answers_would_have_cost) {
+  DeskOptions options;
+  options.mode = Mode::shadow;
+  DeskWorld w(options, nullptr, apis_only());
+  (void)w.serve(w.arriving());
+  const TrialArm control = w.desk.standing().total[0];
+  EXPECT_EQ(control.cost, micro(14000));
+  EXPECT_EQ(control.would, micro(11200));
+}
+
+TEST(Desk, serves_both_arms_alike_before_they_are_compared) {
+  DeskOptions options;
+  options.mode = Mode::canary;
+  options.canary_ppm = 500'000;
+  options.alike = true;
+  options.trial.requests_min = 10;
+  DeskWorld w(options, nullptr, apis_only());
+  for (int i = 0; i < 600; ++i) {
+    Desk::Arriving a = w.arriving();
+    a.caller.tenant = "t" + std::to_string(i % 50);
+    const auto flight = w.admit(a);
+    EXPECT_EQ(w.destination(w.desk.decide(w.now, *flight).offer), "api");
+    (void)w.desk.completed(w.now, *flight, {.usage = Usage(Tokens{1000}, Tokens{0}, Tokens{100}), .billed_as = {}});
+    w.pass(2 * kSecond);
+    if (i == 10) {
+      EXPECT_FALSE(w.desk.set_mode(w.now, {Mode::canary, 500'000, false}, false)) << "not compared yet";
+    }
+  }
+  ASSERT_TRUE(w.desk.standing().difference);
+  EXPECT_EQ(w.desk.standing().difference->mean, 0.0);
+  EXPECT_TRUE(w.desk.set_mode(w.now, {Mode::canary, 500'000, false}, false));
+}
+
+TEST(Caller, can_be_held_to_a_stricter_rule_only) {
+  Compliance any, eu, eu_own;
+  eu.jurisdictions = {"eu"};
+  eu_own.jurisdictions = {"eu"};
+  eu_own.providers = {"own"};
+  eu_own.retention_max = Duration{0};
+  EXPECT_TRUE(tightens(eu, any));
+  EXPECT_TRUE(tightens(eu_own, eu));
+  EXPECT_FALSE(tightens(eu, eu_own));
+  EXPECT_FALSE(tightens(any, eu));
+  EXPECT_TRUE(tightens(eu, eu));
+}
+
+}  // namespace
+}  // namespace ace::gateway

@@ -1,0 +1,255 @@
+#include "gateway/proxy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/text.h"
+#include "gateway/bell.h"
+#include "gateway/proxy_parts.h"
+#include "net/write_head.h"
+
+namespace ace::gateway {
+namespace {
+
+std::uint32_t needs_of(const wire::Request& r) {
+  return kText | (r.tools ? kTools : 0U) | (r.images ? kImage : 0U) | (r.audio ? kAudio : 0U) |
+         (r.structured_output ? kJsonSchema : 0U) | (r.reasoning ? kReasoning : 0U);
+}
+
+}  // namespace
+
+std::string Proxy::error_body(net::Fault fault, std::string_view path) {
+  const wire::WireError error{net::status_of(fault), std::string(net::name_of(fault)),
+                              std::string(net::meaning_of(fault))};
+  return wire::error_body(wire::dialect_of(path), error);
+}
+
+net::Task<> Proxy::serve(net::Exchange& exchange) {
+  const net::RequestHead& head = exchange.head();
+  const std::string_view path = head.path();
+  if (path == "/healthz" || path == "/readyz") {
+    const Desk::View view = shared_.desk.view();
+    const bool ready = path == "/healthz" || (!shared_.draining && !view.spine_down);
+    const std::string body = ready ? "ok\n" : shared_.draining ? "draining\n" : "the spine cannot be written\n";
+    (void)co_await exchange.respond(ready ? 200 : 503, "Content-Type: text/plain\r\n", body);
+    co_return;
+  }
+  const std::optional<wire::Operation> operation = wire::operation_of(head.method, path);
+  if (!operation) {
+    const wire::WireError error{404, "unknown_path",
+                                fmt::format("nothing is served at {} {}", head.method, wire::echo(path))};
+    const std::string body = wire::error_body(wire::dialect_of(path), error);
+    (void)co_await exchange.respond(404, "Content-Type: application/json\r\n", body);
+    co_return;
+  }
+  if (*operation == wire::Operation::models)
+    co_await list_models(exchange);
+  else
+    co_await serve_operation(exchange, *operation);
+}
+
+net::Task<> Proxy::list_models(net::Exchange& exchange) {
+  const std::shared_ptr<const World> world = shared_.desk.world();
+  const auto admitted = shared_.callers.admit(exchange.head().fields, world->fleet, nullptr, clock_.now());
+  int status = 200;
+  std::string body;
+  if (const auto* refused = std::get_if<Callers::Refused>(&admitted)) {
+    status = refused->error.status;
+    body = wire::error_body(wire::Dialect::openai, refused->error);
+  } else {
+    for (std::size_t m = 0; m < world->fleet.models.size(); ++m)
+      if (world->routes[m].valid())
+        body += fmt::format(R"({}{{"id":{},"object":"model","created":0,"owned_by":"ace"}})", body.empty() ? "" : ",",
+                            json_text(world->fleet.models[m].name));
+    body = R"({"object":"list","data":[)" + body + "]}";
+  }
+  (void)co_await exchange.respond(status, "Content-Type: application/json\r\n", body);
+}
+
+/// Whose request it is, which model it asks for, and by what rules.
+std::optional<wire::WireError> Proxy::resolve(Serving& s) const {
+  const Fleet& fleet = s.world->fleet;
+  const auto model = fleet.model(s.request.model);
+  if (!model || !s.world->routes[model->value].valid())
+    return wire::WireError{404, "model_not_found",
+                           fmt::format("no destination serves a model named {}", wire::echo(s.request.model)), "model"};
+  s.model = *model;
+  if (!s.world->upstreams->able(s.world->snapshot, s.operation, s.model))
+    return wire::WireError{
+        400, "unsupported_operation",
+        fmt::format("no destination of {} answers {}", fleet.models[model->value].name, wire::name_of(s.operation)),
+        "model"};
+  if (const net::Field* rule = net::find(s.exchange.head().fields, "x-ace-compliance"))
+    if (Result<void> held = tighten(fleet, s.caller, rule->value); !held)
+      return wire::WireError{400, "compliance_not_tightened", "x-ace-compliance: " + held.error().what()};
+  return std::nullopt;
+}
+
+net::Task<> Proxy::serve_operation(net::Exchange& exchange, wire::Operation operation) {
+  net::Exchange::Body body = co_await exchange.read_body();
+  if (!body.ok()) {
+    if (body.io == net::Io::ok) (void)co_await exchange.refuse(body.fault);
+    co_return;
+  }
+  Serving s(exchange, operation, std::move(body.bytes));
+  const wire::RequestLimits limits;
+  wire::ReadRequest read = wire::read_request(operation, s.body, limits, json_);
+  if (read.error) {
+    co_await fail(s, *read.error);
+    co_return;
+  }
+  s.request = std::move(read.request);
+  s.blocks = prompt_blocks(json_.root());
+  while (s.flight == nullptr) {
+    s.world = shared_.desk.world();
+    if (!s.known) {
+      auto admitted = shared_.callers.admit(exchange.head().fields, s.world->fleet, &s.request, clock_.now());
+      if (const auto* refused = std::get_if<Callers::Refused>(&admitted)) {
+        co_await fail(s, refused->error, refused->retry_after, refused->retry_after > Duration{0});
+        co_return;
+      }
+      auto& known = std::get<Callers::Admitted>(admitted);
+      s.caller = std::move(known.caller);
+      s.pass = std::move(known.pass);
+    }
+    if (const auto error = resolve(s)) {
+      co_await fail(s, *error);
+      co_return;
+    }
+    if (!admit(s)) {
+      const wire::WireError refusal = s.error;
+      co_await fail(s, refusal, s.retry_after, s.again);
+      co_return;
+    }
+  }
+  co_await run(s);
+  if (s.pass) s.pass->used(s.tokens, clock_.now());
+}
+
+/// @return false if it is refused, with the reason in `s`; true without a flight if the world has changed meanwhile
+bool Proxy::admit(Serving& s) {
+  Desk::Arriving arriving;
+  arriving.world = s.world;
+  arriving.caller = s.caller;
+  arriving.model = s.model;
+  arriving.prompt = Tokens{s.request.prompt_tokens};
+  arriving.max_output = Tokens{s.request.max_tokens.value_or(0)};
+  if (s.operation == wire::Operation::embeddings || s.operation == wire::Operation::count_tokens)
+    arriving.max_output = Tokens{1};  // nothing is written
+  arriving.needs = needs_of(s.request);
+  arriving.blocks = s.blocks;
+  arriving.unable = s.world->upstreams->unable(s.operation);
+  arriving.fixed = s.world->routes[s.model.value];
+  auto admitted = shared_.desk.admit(clock_.now(), arriving);
+  if (auto* flight = std::get_if<std::unique_ptr<Flight>>(&admitted)) {
+    s.flight = std::move(*flight);
+    return true;
+  }
+  const Desk::Refusal& refusal = std::get<Desk::Refusal>(admitted);
+  switch (refusal.why) {
+    case Desk::Refused::outdated:
+      s.known = false;
+      return true;
+    case Desk::Refused::spine:
+      s.error = {503, "spine_unavailable", "the request cannot be recorded now, so it is not served"};
+      s.retry_after = kSecond;
+      s.again = true;
+      return false;
+    case Desk::Refused::budget:
+      s.error = {429, "budget_exceeded",
+                 fmt::format("budget {} has {} USD left, less than this request may cost at most; it begins anew at {}",
+                             refusal.budget_name, to_decimal(refusal.budget.left), to_rfc3339(refusal.budget.until))};
+      return false;
+  }
+  return false;
+}
+
+/// From admission to the end, whatever that is.
+net::Task<> Proxy::run(Serving& s) {
+  Desk& desk = shared_.desk;
+  Bell bell(s.exchange.loop());
+  s.flight->wake = bell.ringer();
+  const net::Cancel::Subscription left(s.exchange.gone(), bell.ringer());
+  for (;;) {
+    if (s.exchange.gone().cancelled()) {
+      (void)desk.aborted(clock_.now(), *s.flight, {});
+      co_return;
+    }
+    const Instant now = clock_.now();
+    const Desk::Choice choice = desk.decide(now, *s.flight);
+    if (choice.verdict == Verdict::no_capacity && !choice.shed && now < choice.until) {
+      const Duration pause = std::clamp(Duration{(choice.until - now) / 16}, Duration{20'000'000}, kSecond);
+      co_await bell.until(s.exchange.loop().now() + std::min<Duration>(pause, choice.until - now));
+      continue;
+    }
+    if (choice.verdict != Verdict::dispatched) {
+      if (s.error.code.empty()) s.error = error_of(choice.verdict, choice.shed);
+      break;
+    }
+    const Next next = co_await attempt(s);
+    if (next == Next::done) co_return;
+    if (next == Next::give_up) break;
+  }
+  s.receipt = desk.gave_up(clock_.now(), *s.flight);
+  if (s.begun) co_return;
+  const wire::WireError error = s.error;
+  const bool again = error.status == 429 || error.status >= 500;
+  co_await fail(s, error, s.retry_after, again);
+}
+
+/// One try at the destination that was chosen.
+net::Task<Proxy::Next> Proxy::attempt(Serving& s) {
+  const Fleet& fleet = s.world->fleet;
+  const Offer& offer = s.world->snapshot[s.flight->offer];
+  const Upstream* const upstream = s.world->upstreams->at(offer.destination);
+  ACE_CHECK(upstream != nullptr, "a destination that cannot be called is not chosen");
+  Attempt a{*upstream, fleet.destinations[offer.destination.value].name, fleet.models[offer.model.value].name};
+  s.destination = a.destination;
+  s.served_model = a.model;
+  const std::string id = s.id();
+  const Ask ask{.request = s.request,
+                .body = s.body,
+                .model = model_name_at(fleet, offer.destination, offer.model),
+                .request_id = id,
+                .fields = s.exchange.head().fields,
+                .now = clock_.now()};
+  std::variant<Prepared, wire::WireError> prepared = upstream->prepare(ask, json_);
+  if (const auto* error = std::get_if<wire::WireError>(&prepared)) {
+    s.error = *error;  // nothing was asked of anybody
+    const Desk::Failed failure{.why = Rejection::request, .local = true};
+    co_return shared_.desk.failed(clock_.now(), *s.flight, failure) ? Next::again : Next::give_up;
+  }
+  a.prepared = std::move(std::get<Prepared>(prepared));
+
+  net::Outgoing out;
+  out.method = "POST";
+  out.target = a.prepared.target;
+  out.fields = a.prepared.fields.reveal();
+  out.body = a.prepared.body.empty() ? std::string_view(s.body) : std::string_view(a.prepared.body);
+  net::Patience patience;
+  // Whoever waits for a whole answer waits for its last token.
+  patience.first_byte = s.request.stream ? shared_.timeouts.first_token : shared_.timeouts.total;
+  patience.next_byte = std::max(shared_.timeouts.next_token,
+                                s.request.stream ? shared_.timeouts.first_token : shared_.timeouts.next_token);
+  patience.total = s.deadline(shared_.timeouts.total);
+  net::Sent sent = co_await client_.send(upstream->origin(), out, patience, s.exchange.gone());
+  if (sent.response == nullptr) co_return unreachable(s, sent);
+  a.incoming = std::move(sent.response);
+  const net::ResponseHead& head = a.incoming->head();
+  if (const Told told = upstream->told(head.fields, clock_.now()); !told.served_by.empty())
+    a.billed_as = offer_named(*s.world, told.served_by, offer.model);
+  if (head.status != 200) co_return co_await refused(s, a);
+  if (s.request.stream) co_return co_await stream(s, a);
+  co_return co_await whole(s, a);
+}
+
+net::Task<> Proxy::fail(Serving& s, const wire::WireError& error, Duration retry_after, bool again) {
+  std::string fields = s.head_fields(kJsonType);
+  append_retry(fields, error.status, retry_after, again);
+  if (s.receipt) append_cost(fields, *s.receipt);
+  const std::string body = wire::error_body(wire::dialect_of(s.operation), error);
+  (void)co_await s.exchange.respond(error.status, fields, body);
+}
+
+}  // namespace ace::gateway

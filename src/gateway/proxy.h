@@ -1,0 +1,61 @@
+#pragma once
+/// What serves a client: reads its request, asks the desk where it goes, sends it there, and hands back what comes,
+/// piece by piece. One for each loop.
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "gateway/callers.h"
+#include "gateway/config.h"
+#include "gateway/desk.h"
+#include "gateway/upstreams.h"
+#include "net/client.h"
+#include "net/exchange.h"
+#include "wire/json.h"
+
+namespace ace::gateway {
+
+/// What the proxies of all loops have in common.
+struct ProxyShared {
+  Desk& desk;
+  const Callers& callers;
+  Config::Timeouts timeouts;
+  std::atomic<bool> draining = false;  ///< /readyz says no
+};
+
+class Proxy final : public net::Handler {
+ public:
+  /// All outlive it. @param clock of this loop's thread
+  Proxy(ProxyShared& shared, net::Client& client, Clock& clock) : shared_(shared), client_(client), clock_(clock) {}
+
+  net::Task<> serve(net::Exchange& exchange) override;
+  std::string error_body(net::Fault fault, std::string_view path) override;
+
+ private:
+  struct Serving;  // one request
+  struct Attempt;  // one try of it at one destination
+  enum class Next : std::uint8_t;
+
+  net::Task<> serve_operation(net::Exchange& exchange, wire::Operation operation);
+  net::Task<> list_models(net::Exchange& exchange);
+  std::optional<wire::WireError> resolve(Serving& s) const;
+  bool admit(Serving& s);
+  net::Task<> run(Serving& s);
+  net::Task<Next> attempt(Serving& s);
+  net::Task<Next> refused(Serving& s, Attempt& a);
+  net::Task<Next> whole(Serving& s, Attempt& a);
+  net::Task<Next> stream(Serving& s, Attempt& a);
+  Next unreachable(Serving& s, const net::Sent& sent);
+  Next broken(Serving& s, Attempt& a, net::SendFault fault);
+  Next client_left(Serving& s, const Usage& usage, OfferId billed_as);
+  net::Task<> fail(Serving& s, const wire::WireError& error, Duration retry_after = Duration{0}, bool again = false);
+
+  ProxyShared& shared_;
+  net::Client& client_;
+  Clock& clock_;
+  wire::Json json_;
+};
+
+}  // namespace ace::gateway

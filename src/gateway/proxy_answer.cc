@@ -1,0 +1,142 @@
+/// What comes of an attempt: no response, a refusal, a whole answer, a stream.
+#include <fmt/format.h>
+
+#include "gateway/proxy_parts.h"
+
+namespace ace::gateway {
+
+/// No response at all.
+Proxy::Next Proxy::unreachable(Serving& s, const net::Sent& sent) {
+  if (sent.fault == net::SendFault::cancelled)
+    return client_left(s, sent.bytes_sent ? s.prompt_alone() : Usage{}, OfferId{});
+  Desk::Failed failure = failure_of(sent.fault);
+  if (sent.bytes_sent && may_be_billed(sent.fault)) failure.billed = s.prompt_alone();
+  s.error = error_of(sent.fault, s.destination);
+  s.retry_after = failure.local ? kSecond : Duration{0};
+  return shared_.desk.failed(clock_.now(), *s.flight, failure) ? Next::again : Next::give_up;
+}
+
+/// It stopped within the answer.
+Proxy::Next Proxy::broken(Serving& s, Attempt& a, net::SendFault fault) {
+  const Usage seen = s.usage_of(a.prepared.answer->facts(), true);
+  if (fault == net::SendFault::cancelled) return client_left(s, seen, a.billed_as);
+  Desk::Failed failure = failure_of(fault);
+  failure.why = Rejection::failed;
+  if (s.begun || may_be_billed(fault)) failure.billed = seen;
+  s.error = error_of(fault, s.destination);
+  const bool again = shared_.desk.failed(clock_.now(), *s.flight, failure);  // never after the first byte
+  return again && !s.begun ? Next::again : Next::give_up;
+}
+
+Proxy::Next Proxy::client_left(Serving& s, const Usage& usage, OfferId billed_as) {
+  s.tokens = usage.prompt().value + usage.completion().value;
+  const Desk::Answered so_far{.usage = usage, .billed_as = billed_as, .streamed = s.request.stream};
+  (void)shared_.desk.aborted(clock_.now(), *s.flight, so_far);
+  return Next::done;
+}
+
+/// Another status than 200.
+net::Task<Proxy::Next> Proxy::refused(Serving& s, Attempt& a) {
+  std::string body;
+  while (body.size() < kErrorBytes) {
+    const net::Incoming::Piece piece = co_await a.incoming->next();
+    if (piece.fault == net::SendFault::cancelled) co_return client_left(s, s.prompt_alone(), a.billed_as);
+    body += piece.data;
+    if (piece.end || piece.fault != net::SendFault::none) break;
+  }
+  const net::ResponseHead& head = a.incoming->head();
+  Refusal refusal = a.upstream.refusal(head.status, head.fields, body, clock_.now(), json_);
+  Desk::Failed failure{.why = refusal.why, .retry_after = refusal.retry_after, .limit = refusal.limit};
+  if (refusal.billed) failure.billed = s.prompt_alone();
+  s.error = std::move(refusal.error);
+  s.retry_after = refusal.retry_after;
+  co_return shared_.desk.failed(clock_.now(), *s.flight, failure) ? Next::again : Next::give_up;
+}
+
+net::Task<Proxy::Next> Proxy::whole(Serving& s, Attempt& a) {
+  std::string body;
+  for (;;) {
+    const net::Incoming::Piece piece = co_await a.incoming->next();
+    if (piece.fault != net::SendFault::none) co_return broken(s, a, piece.fault);
+    body += piece.data;
+    if (piece.end) break;
+  }
+  const Answer::Whole answer = a.prepared.answer->whole(std::move(body), json_);
+  if (answer.error) {
+    s.error = *answer.error;
+    const Desk::Failed failure{.why = Rejection::failed};
+    co_return shared_.desk.failed(clock_.now(), *s.flight, failure) ? Next::again : Next::give_up;
+  }
+  const Usage usage = s.usage_of(answer.facts, false);
+  s.tokens = usage.prompt().value + usage.completion().value;
+  const Desk::Answered answered{.usage = usage, .billed_as = a.billed_as, .streamed = false};
+  s.receipt = shared_.desk.completed(clock_.now(), *s.flight, answered);
+  std::string fields = s.head_fields(kJsonType);
+  append_cost(fields, *s.receipt);
+  (void)co_await s.exchange.respond(200, fields, answer.body);
+  co_return Next::done;
+}
+
+net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
+  Desk& desk = shared_.desk;
+  Answer& answer = *a.prepared.answer;
+  bool told_first = false;
+  Answer::State state = Answer::State::going;
+  while (state == Answer::State::going) {
+    const net::Incoming::Piece piece = co_await a.incoming->next();
+    if (piece.fault == net::SendFault::cancelled) co_return broken(s, a, piece.fault);
+    if (piece.fault != net::SendFault::none) {
+      const net::SendFault fault = piece.fault;
+      const Next next = broken(s, a, fault);
+      if (s.begun) {
+        const std::string_view last = answer.fail(s.error);
+        if (!last.empty()) (void)co_await s.exchange.write(last);
+        (void)co_await s.exchange.end();
+      }
+      co_return next;
+    }
+    const Answer::Step step = piece.end ? answer.end(true) : answer.feed(piece.data, json_);
+    state = step.state;
+    if (!told_first && answer.content_events() > 0) {
+      told_first = true;
+      desk.first_token(clock_.now(), *s.flight);
+    }
+    if (state == Answer::State::failed && !s.begun) {  // the client has seen nothing: another may answer
+      s.error = {502, "upstream_protocol", fmt::format("{} did not send an answer", s.destination)};
+      Desk::Failed failure{.why = Rejection::failed};
+      if (answer.facts().reported || answer.content_events() > 0) failure.billed = s.usage_of(answer.facts(), true);
+      co_return desk.failed(clock_.now(), *s.flight, failure) ? Next::again : Next::give_up;
+    }
+    if (!step.pass.empty()) {
+      if (!s.begun) {
+        s.begun = true;
+        const std::string fields =
+            s.head_fields("text/event-stream") + "Cache-Control: no-cache\r\n" + predicted_field(s.flight->predicted);
+        (void)co_await s.exchange.begin(200, fields, std::nullopt);
+      }
+      const net::Io io = co_await s.exchange.write(step.pass);
+      if (io != net::Io::ok) co_return client_left(s, s.usage_of(answer.facts(), true), a.billed_as);
+    }
+  }
+  const bool ended = state == Answer::State::ended;
+  const Usage usage = s.usage_of(answer.facts(), !ended);
+  s.tokens = usage.prompt().value + usage.completion().value;
+  if (!ended) {
+    s.error = {502, "upstream_failed", fmt::format("{} failed within its answer", s.destination)};
+    const Desk::Failed failure{.why = Rejection::failed, .billed = usage};
+    (void)desk.failed(clock_.now(), *s.flight, failure);
+    (void)co_await s.exchange.end();
+    co_return Next::give_up;
+  }
+  const Desk::Answered answered{.usage = usage, .billed_as = a.billed_as, .streamed = true};
+  s.receipt = desk.completed(clock_.now(), *s.flight, answered);
+  (void)co_await s.exchange.end();
+  // What follows the last event is read, so that the connection can be kept.
+  for (;;) {
+    const net::Incoming::Piece rest = co_await a.incoming->next();
+    if (rest.end || rest.fault != net::SendFault::none) break;
+  }
+  co_return Next::done;
+}
+
+}  // namespace ace::gateway

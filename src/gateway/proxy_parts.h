@@ -1,0 +1,73 @@
+#pragma once
+/// Inside the proxy: one request while it is served, and what faults are called.
+#include <optional>
+#include <string>
+
+#include "gateway/proxy.h"
+
+namespace ace::gateway {
+
+enum class Proxy::Next : std::uint8_t {
+  done,     ///< the client has its answer, or is gone
+  again,    ///< another destination may be tried
+  give_up,  ///< `error` says why
+};
+
+struct Proxy::Serving {
+  Serving(net::Exchange& e, wire::Operation o, std::string bytes)
+      : exchange(e), operation(o), body(std::move(bytes)), started(e.loop().now()) {}
+
+  net::Exchange& exchange;
+  wire::Operation operation;
+  std::string body;
+  net::Steady started;
+  wire::Request request;
+  std::vector<std::uint32_t> blocks;  ///< of its prompt
+  std::shared_ptr<const World> world;
+  Caller caller;
+  std::unique_ptr<Pass> pass;
+  bool known = false;  ///< who asks
+  ModelId model;
+  std::unique_ptr<Flight> flight;
+  std::string destination, served_model;   ///< of the last attempt
+  wire::WireError error{500, "", "", ""};  ///< why not, so far
+  Duration retry_after{0};
+  bool again = false;  ///< trying again may help
+  bool begun = false;  ///< the client has begun to get an answer
+  std::optional<Desk::Receipt> receipt;
+  std::int64_t tokens = 0;  ///< used in all
+
+  [[nodiscard]] std::string id() const { return flight ? to_string(flight->id) : std::string(); }
+  [[nodiscard]] net::Steady deadline(Duration total) const { return started + total; }
+  /// As estimated when the request was read: what a destination bills that was given the prompt alone.
+  [[nodiscard]] Usage prompt_alone() const;
+  /// What the provider says that it counted; else our estimate. @param cut whether the answer ended before its end
+  [[nodiscard]] Usage usage_of(const wire::ResponseFacts& facts, bool cut) const;
+  /// Fields of an answer: who served it. @param type of the content
+  [[nodiscard]] std::string head_fields(std::string_view type) const;
+};
+
+struct Proxy::Attempt {
+  const Upstream& upstream;
+  std::string destination, model;
+  Prepared prepared{};
+  std::unique_ptr<net::Incoming> incoming{};
+  OfferId billed_as{};
+};
+
+inline constexpr std::string_view kJsonType = "application/json";
+inline constexpr std::size_t kErrorBytes = 64 * 1024;  ///< read of an error's body
+
+/// How a response that did not come is to be taken.
+Desk::Failed failure_of(net::SendFault fault);
+/// Whether a provider that had the request may charge for it.
+bool may_be_billed(net::SendFault fault);
+wire::WireError error_of(net::SendFault fault, std::string_view destination);
+wire::WireError error_of(Verdict verdict, bool shed);
+void append_cost(std::string& fields, const Desk::Receipt& receipt);
+std::string predicted_field(Usd predicted);
+void append_retry(std::string& fields, int status, Duration retry_after, bool again);
+/// The offer of a model whose destination calls it so; none if there is none.
+OfferId offer_named(const World& world, std::string_view deployment, ModelId model);
+
+}  // namespace ace::gateway
