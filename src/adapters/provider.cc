@@ -25,7 +25,6 @@ constexpr std::array<std::uint32_t, kApis> kNative = {kNone,
                                                       bit_of(Operation::messages)};
 
 std::uint32_t operations_of(const Provider& provider) {
-  if (provider.surfaces.empty()) return kNative[static_cast<std::size_t>(provider.api)];
   static constexpr std::pair<std::string_view, Operation> words[] = {{"chat", Operation::chat},
                                                                      {"responses", Operation::responses},
                                                                      {"completions", Operation::completions},
@@ -36,7 +35,7 @@ std::uint32_t operations_of(const Provider& provider) {
   for (const auto& [word, operation] : words)
     if (std::find(provider.surfaces.begin(), provider.surfaces.end(), word) != provider.surfaces.end())
       operations |= bit_of(operation);
-  return operations;
+  return operations != 0 ? operations : kNative[static_cast<std::size_t>(provider.api)];  // paths alone add to them
 }
 
 /// Where it is called: what the fleet file says, else the published host of a region.
@@ -84,8 +83,8 @@ Result<std::unique_ptr<Upstream>> make_upstream(const Fleet& fleet, DestinationI
     return Error(Errc::bad_input, fmt::format("destination \"{}\" of provider \"{}\" cannot be called: {}",
                                               destination.name, provider.name, what));
   };
-  if (provider.api == Api::none) return wrong("it has no api; write e.g. api: openai");
   const std::optional<Endpoint> endpoint = endpoint_of(provider, destination);
+  if (provider.api == Api::none) return wrong("it has no api; write e.g. api: openai");
   if (!endpoint) return wrong("it has no url; write e.g. url: \"https://api.example.com/v1\"");
   Contact contact;
   contact.api = provider.api;
@@ -96,6 +95,8 @@ Result<std::unique_ptr<Upstream>> make_upstream(const Fleet& fleet, DestinationI
   contact.project = provider.project;
   contact.organization = provider.organization;
   contact.operations = operations_of(provider);
+  for (const std::string& surface : provider.surfaces)
+    if (surface.starts_with('/')) contact.paths.push_back(surface);
   // What our own engines keep of a prompt is shared by all tenants unless it is salted.
   contact.cache_field = !provider.cache_field.empty() ? provider.cache_field
                         : destination.vram_bytes > 0  ? "cache_salt"
@@ -108,17 +109,9 @@ Result<std::unique_ptr<Upstream>> make_upstream(const Fleet& fleet, DestinationI
     if (!got) return wrong(got.error().what());
     *secret = *std::move(got);
   }
-  switch (provider.api) {
-    case Api::openai:
-    case Api::azure_openai:
-    case Api::vertex:
-      return openai_upstream(std::move(contact));
-    case Api::anthropic:
-    case Api::bedrock:
-    case Api::none:
-      break;
-  }
-  return wrong("its api is not one that can be called");
+  if (provider.api == Api::anthropic) return anthropic_upstream(std::move(contact));
+  if (provider.api == Api::bedrock) return bedrock_upstream(std::move(contact));
+  return openai_upstream(std::move(contact));
 }
 
 }  // namespace ace

@@ -31,6 +31,7 @@ struct Ask {
   std::string_view model;                    ///< its name at the destination: model_name_at()
   std::string_view cache_key{};              ///< of the tenant, salted; empty = none
   std::optional<std::int64_t> max_tokens{};  ///< a bound of ours in the place of the client's
+  std::int64_t output_max = 0;               ///< most that the model can answer; 0 = not known
   std::string_view request_id{};             ///< ours
   std::span<const net::Field> fields{};      ///< the client's; only those of a short list go on
   Instant now{};                             ///< of this attempt
@@ -79,6 +80,13 @@ struct Prepared {
   std::unique_ptr<Answer> answer;
 };
 
+/// A request that is handed on unread: images, audio, files, batches, and what is not known yet.
+struct Unread {
+  std::string_view target;               ///< the client's, path and query, never decoded
+  std::span<const net::Field> fields{};  ///< the client's; only those of a short list go on
+  std::string_view request_id{};         ///< ours
+};
+
 /// How an answer with another status than 200 is to be taken.
 struct Refusal {
   Rejection why = Rejection::failed;
@@ -113,6 +121,13 @@ class Upstream {
   /// @param json  scratch
   /// @return an error, which no other destination of this API mends, if the request has no counterpart there
   [[nodiscard]] virtual std::variant<Prepared, wire::WireError> prepare(const Ask& ask, wire::Json& json) const = 0;
+  /// Whether the fleet file says that this path goes there unread (`surfaces`). Only plain paths do: letters, digits
+  /// and
+  /// `. _ ~ -` between single slashes, so that nobody behind us reads another path in it.
+  [[nodiscard]] virtual bool passes(std::string_view path) const = 0;
+  /// Target and fields alone: method, body and answer are those of the client and of the provider. Nothing in them is
+  /// read, so a model is not renamed and nothing is counted. @pre passes() its path
+  [[nodiscard]] virtual Prepared pass(const Unread& unread) const = 0;
   [[nodiscard]] virtual Refusal refusal(int status, std::span<const net::Field> fields, std::string_view body,
                                         Instant now, wire::Json& json) const = 0;
   [[nodiscard]] virtual Told told(std::span<const net::Field> fields, Instant now) const = 0;

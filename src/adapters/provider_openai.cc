@@ -63,9 +63,12 @@ class OpenAi : public HttpUpstream {
 
  protected:
   [[nodiscard]] virtual std::string target(Operation operation, std::string_view /*model*/) const {
-    return (contact_.path.empty() ? "/v1" : contact_.path) + std::string(path_of(operation));
+    return *base() + std::string(path_of(operation));
   }
-  virtual void write_own_fields(std::string& fields) const {
+  [[nodiscard]] std::optional<std::string> base() const override {
+    return contact_.path.empty() ? std::string("/v1") : contact_.path;
+  }
+  void write_own_fields(std::string& fields) const override {
     net::HeadWriter head(fields);
     write_bearer(fields, contact_.key);
     if (!contact_.organization.empty()) head.field("openai-organization", contact_.organization);
@@ -115,11 +118,15 @@ class AzureOpenAi final : public OpenAi {
  protected:
   [[nodiscard]] std::string target(Operation operation, std::string_view model) const override {
     const std::string& version = contact_.api_version;
-    if (version.empty() || version == "v1") return fmt::format("{}/openai/v1{}", contact_.path, path_of(operation));
+    if (const auto v1 = base()) return *v1 + std::string(path_of(operation));
     if (operation == Operation::responses)
       return fmt::format("{}/openai/responses?api-version={}", contact_.path, version);
     return fmt::format("{}/openai/deployments/{}{}?api-version={}", contact_.path, percent_encoded(model),
                        path_of(operation), version);
+  }
+  [[nodiscard]] std::optional<std::string> base() const override {
+    if (!contact_.api_version.empty() && contact_.api_version != "v1") return std::nullopt;
+    return contact_.path + "/openai/v1";
   }
   void write_own_fields(std::string& fields) const override {
     if (!contact_.key.empty()) fields.append("api-key: ").append(contact_.key.reveal()).append("\r\n");
@@ -137,6 +144,7 @@ class Vertex final : public OpenAi {
     return fmt::format("/v1/projects/{}/locations/{}/endpoints/openapi{}", percent_encoded(contact_.project),
                        percent_encoded(contact_.region), path_of(operation));
   }
+  [[nodiscard]] std::optional<std::string> base() const override { return std::nullopt; }
   void write_own_fields(std::string& fields) const override {
     write_bearer(fields, contact_.key);
     // Provisioned throughput alone, with a 429 when it is used up; or past it. Without this line what overflows is

@@ -11,6 +11,31 @@ bool HttpUpstream::speaks(wire::Operation operation) const {
          (operation == wire::Operation::chat && has(wire::Operation::messages));
 }
 
+bool HttpUpstream::passes(std::string_view path) const {
+  static constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-/";
+  if (!base() || path.find_first_not_of(plain) != std::string_view::npos) return false;
+  for (const std::string_view part : {"//", "/./", "/../"})
+    if ((std::string(path) + "/").find(part) != std::string::npos) return false;
+  for (const std::string& declared : contact_.paths)
+    if (path == declared || (path.starts_with(declared) && path[declared.size()] == '/')) return true;
+  return false;
+}
+
+Prepared HttpUpstream::pass(const Unread& unread) const {
+  constexpr std::string_view version = "/v1";  // of every path that the fleet file can name
+  Prepared out;
+  out.target = base().value_or("") + std::string(unread.target.substr(version.size()));
+  std::string fields;
+  net::HeadWriter head(fields);
+  for (const std::string_view name : {"content-type", "accept", "openai-beta", "anthropic-beta"})
+    if (const net::Field* field = net::find(unread.fields, name)) head.field(name, field->value);
+  head.field("user-agent", "ace");
+  if (!unread.request_id.empty()) head.field("x-request-id", unread.request_id);
+  write_own_fields(fields);
+  out.fields = Secret(std::move(fields));
+  return out;
+}
+
 Refusal HttpUpstream::refusal(int status, std::span<const net::Field> fields, std::string_view body, Instant now,
                               wire::Json& json) const {
   return read_refusal(status, fields, body, now, json);

@@ -17,7 +17,8 @@ struct Contact {
   std::string path;  ///< in front of the targets; empty = what the API has
   Secret key, key_id, session_token;
   std::string api_version, region, project, organization;
-  std::uint32_t operations = 0;  ///< by position of wire::Operation: answered without translation
+  std::uint32_t operations = 0;    ///< by position of wire::Operation: answered without translation
+  std::vector<std::string> paths;  ///< that are handed on unread
   std::string cache_field;
   bool committed = false;  ///< units that are paid for, used or not
 };
@@ -30,12 +31,18 @@ class HttpUpstream : public Upstream {
   explicit HttpUpstream(Contact contact) : contact_(std::move(contact)) {}
   [[nodiscard]] const net::Origin& origin() const override { return contact_.origin; }
   [[nodiscard]] bool speaks(wire::Operation operation) const override;
+  [[nodiscard]] bool passes(std::string_view path) const override;
+  [[nodiscard]] Prepared pass(const Unread& unread) const override;
   [[nodiscard]] Refusal refusal(int status, std::span<const net::Field> fields, std::string_view body, Instant now,
                                 wire::Json& json) const override;
   [[nodiscard]] Told told(std::span<const net::Field> fields, Instant now) const override;
 
  protected:
   [[nodiscard]] bool has(wire::Operation operation) const { return (contact_.operations & bit_of(operation)) != 0; }
+  /// What stands there in the place of a client's "/v1"; nothing where an API has no such place.
+  [[nodiscard]] virtual std::optional<std::string> base() const { return std::nullopt; }
+  /// The lines that say who we are, with the key.
+  virtual void write_own_fields(std::string& fields) const = 0;
   Contact contact_;
 };
 
@@ -50,5 +57,7 @@ std::string percent_encoded(std::string_view text);
 wire::WireError unspoken(wire::Operation operation);
 
 std::unique_ptr<Upstream> openai_upstream(Contact contact);  ///< also azure_openai and vertex
+std::unique_ptr<Upstream> anthropic_upstream(Contact contact);
+std::unique_ptr<Upstream> bedrock_upstream(Contact contact);
 
 }  // namespace ace

@@ -153,8 +153,7 @@ wire::WireError told_to_client(int status, Rejection why, const ErrorBody& error
     case Rejection::overloaded:
       return {503, "provider_overloaded", "the provider is overloaded"};
     case Rejection::refused:
-      // Its words may name keys, accounts and hosts.
-      return {502, "provider_refused", fmt::format("the provider refused our call with status {}", status)};
+      return refused_call(status);
     case Rejection::failed:
       break;
   }
@@ -162,6 +161,10 @@ wire::WireError told_to_client(int status, Rejection why, const ErrorBody& error
 }
 
 }  // namespace
+
+wire::WireError refused_call(int status) {
+  return {502, "provider_refused", fmt::format("the provider refused our call with status {}", status)};
+}
 
 ErrorBody read_error_body(std::string_view body, wire::Json& json) {
   ErrorBody out;

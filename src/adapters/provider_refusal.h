@@ -28,6 +28,10 @@ std::optional<Duration> read_go_duration(std::string_view text);
 /// `x-ratelimit-*` of OpenAI and its like, `anthropic-ratelimit-*` of Anthropic.
 Windows read_windows(std::span<const net::Field> fields, Instant now);
 
+/// What a client is told of a call that was refused for what we are: nothing of the provider's words, which may name
+/// keys, accounts and hosts.
+wire::WireError refused_call(int status);
+
 /// The rule for all providers; who has other words mends the result.
 Refusal read_refusal(int status, std::span<const net::Field> fields, std::string_view body, Instant now,
                      wire::Json& json);

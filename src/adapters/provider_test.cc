@@ -93,6 +93,28 @@ TEST(Providers, take_from_the_client_nothing_that_is_not_theirs_to_choose) {
   }
 }
 
+TEST(Providers, get_paths_unread_that_the_fleet_file_declares) {
+  const auto open = upstream("open");
+  for (const char* path : {"/v1/images", "/v1/images/generations", "/v1/files/file-1/content"})
+    EXPECT_TRUE(open->passes(path)) << path;
+  for (const char* path : {"/v1/imagesx", "/v1/audio", "/v1/files/../admin", "/v1/files/%2e%2e/admin", "/v1/files//x",
+                           "/v1/files/./x", "/v1/files/..", "/v1/files/x\\y", "/v1", "", "/v1/chat/completions"})
+    EXPECT_FALSE(open->passes(path)) << path;
+  EXPECT_TRUE(open->speaks(Operation::chat)) << "paths add to what the API has";
+  const net::Field fields[] = {
+      {"Content-Type", "multipart/form-data; boundary=x"}, {"authorization", "theirs"}, {"x-other", "theirs"}};
+  const Prepared out = open->pass({.target = "/v1/images/edits?a=b", .fields = fields, .request_id = "r-1"});
+  EXPECT_EQ(out.target, "/v1/images/edits?a=b");
+  const std::string sent(out.fields.reveal());
+  EXPECT_THAT(sent, HasSubstr("content-type: multipart/form-data; boundary=x\r\n"));
+  EXPECT_THAT(sent, HasSubstr("authorization: Bearer key-of-OPEN_KEY\r\n"));
+  EXPECT_THAT(sent, HasSubstr("x-request-id: r-1\r\n"));
+  EXPECT_THAT(sent, Not(HasSubstr("theirs")));
+  EXPECT_EQ(upstream("azure-v1")->pass({.target = "/v1/audio/speech"}).target, "/openai/v1/audio/speech");
+  EXPECT_FALSE(upstream("azure")->passes("/v1/audio/speech")) << "a dated version has no such place";
+  EXPECT_FALSE(upstream("groq")->passes("/v1/images"));
+}
+
 TEST(OpenAi, gets_a_body_that_differs_only_where_it_must) {
   const ClientRequest plain(Operation::chat, kChat);
   EXPECT_EQ(prepared(*upstream("open"), plain.ask("m")).body, "") << "nothing to change: the client's bytes go on";

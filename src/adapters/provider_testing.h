@@ -1,5 +1,7 @@
 #pragma once
 /// For tests of providers: a fleet with one of each API, requests as a client sends them, and streams cut anywhere.
+#include <zlib.h>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -10,19 +12,21 @@
 #include "adapters/provider.h"
 #include "core/check.h"
 #include "core/rng.h"
+#include "spine/spine.h"
 
 namespace ace {
 
 inline constexpr std::string_view kProvidersFleet = R"(version: 1
 providers:
-  open: {jurisdictions: [us], api: openai, url: "https://api.example.com", key: {env: OPEN_KEY}}
+  open: {jurisdictions: [us], api: openai, url: "https://api.example.com", key: {env: OPEN_KEY},
+         surfaces: [/v1/images, /v1/files]}
   groq: {jurisdictions: [us], api: openai, url: "https://api.groq.example/openai/v1", key: {env: OPEN_KEY}, organization: o,
          project: p, surfaces: [chat, messages]}
   own: {jurisdictions: [eu], api: openai, url: "http://vllm:8000", allow_private: true}
   azure: {jurisdictions: [eu], api: azure-openai, url: "https://x.openai.azure.com", api_version: 2024-10-21,
-          key: {env: AZURE_KEY}}
+          key: {env: AZURE_KEY}, surfaces: [/v1/audio]}
   azure-v1: {jurisdictions: [eu], api: azure-openai, url: "https://y.openai.azure.com", key: {env: AZURE_KEY},
-             cache: {key: prompt_cache_key}}
+             cache: {key: prompt_cache_key}, surfaces: [/v1/audio]}
   anthropic: {jurisdictions: [us], api: anthropic, url: "https://api.anthropic.example", key: {env: ANTHROPIC_KEY}}
   vertex: {jurisdictions: [eu], api: vertex, project: my-project, region: europe-west4, key: {file: vertex.token}}
   aws: {jurisdictions: [us], api: bedrock, region: us-east-1, key: {env: AWS_SECRET}, key_id: {env: AWS_KEY_ID}}
@@ -92,6 +96,37 @@ inline Prepared prepared(const Upstream& at, const Ask& ask) {
   std::variant<Prepared, wire::WireError> out = at.prepare(ask, json);
   ACE_CHECK(std::holds_alternative<Prepared>(out), "the request can be asked there");
   return std::get<Prepared>(std::move(out));
+}
+
+/// A message of AWS's streams, as the service writes it.
+inline std::string event_stream_message(std::string_view payload, std::string_view message_type = "event",
+                                        std::string_view event_type = "chunk") {
+  const auto number = [](std::size_t value, int bytes) {
+    std::string out;
+    for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(value >> (8 * i) & 0xffU);
+    return out;
+  };
+  const auto sum = [&](const std::string& of) {
+    return number(crc32(0, reinterpret_cast<const Bytef*>(of.data()), static_cast<uInt>(of.size())), 4);
+  };
+  std::string headers;
+  for (const auto& [name, value] : {std::pair<std::string_view, std::string_view>{":message-type", message_type},
+                                    {message_type == "event" ? ":event-type" : ":exception-type", event_type},
+                                    {":content-type", "application/json"}}) {
+    headers += number(name.size(), 1).append(name) + number(7, 1) + number(value.size(), 2).append(value);
+  }
+  std::string out = number(16 + headers.size() + payload.size(), 4) + number(headers.size(), 4);
+  out += sum(out);
+  out.append(headers).append(payload);
+  return out + sum(out);
+}
+
+/// The events of messages in AWS's frames, each given as its data.
+inline std::string framed(const std::vector<std::string>& events) {
+  std::string out;
+  for (const std::string& data : events)
+    out += event_stream_message("{\"bytes\":\"" + to_base64(data) + "\",\"p\":\"abcdef\"}");
+  return out;
 }
 
 /// What a client got of a stream, and how it ended.
