@@ -47,7 +47,7 @@ class Case(unittest.TestCase):
 class Help(Case):
     COMMANDS = ["", "analyze", "ingest", "explain", "verify", "ledger", "ledger chargeback",
                 "ledger focus", "ledger focus-check", "ledger reconcile", "ledger report", "ledger close", "ledger rebuild", "ledger budget", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
-                "fleet check", "fleet curve", "prices", "prices show", "prices check", "prices corrections", "prices catalog", "prices diff",
+                "fleet check", "fleet curve", "import", "import litellm", "prices", "prices show", "prices check", "prices corrections", "prices catalog", "prices diff",
                 "spine", "spine stat", "spine tail", "spine export", "spine verify", "spine checkpoint", "spine prove", "spine archive", "spine prune",
                 "spine append", "serve", "simulate-provider", "keys", "keys new", "keys list", "keys rotate", "keys revoke", "completion"]
 
@@ -406,6 +406,42 @@ class Prices(Case):
         found = json.loads(self.run_ace("prices", "catalog", "sky.csv", "--instance", "p4de", "--json").out)
         self.assertEqual(([o["spot_usd_per_h"] for o in found["offers"]], found["findings"]), (["12.10"], []))
         self.refused("prices", "catalog", "trace.csv", says=["trace.csv"])
+
+
+class Imports(Case):
+    CONFIG = """model_list:
+  - model_name: gpt-4o
+    litellm_params: {model: azure/mine, api_base: "https://x.openai.azure.com", api_key: os.environ/AZURE_KEY, weight: 2,
+                     input_cost_per_token: 0.0000025, output_cost_per_token: 0.00001}
+  - {model_name: gpt-4o, litellm_params: {model: gpt-4o, api_key: sk-canary}}
+  - {model_name: "openai/*", litellm_params: {model: "openai/*"}}
+"""
+
+    def test_a_litellm_configuration_becomes_a_fleet_file_that_passes_its_check(self):
+        HERE.write("litellm.yaml", self.CONFIG)
+        ran = self.run_ace("import", "litellm", "litellm.yaml", "--out", "imported")
+        for words in ("1 models at 2 destinations of 2 providers", "AZURE_KEY", "OPENAI_API_KEY", "litellm.yaml:3: ", "there are no weights",
+                      "a wildcard"):
+            self.assertIn(words, ran.text)
+        self.assertIn("no mistakes", self.run_ace("fleet", "check", "imported/fleet.yaml").text)
+        for text in (ran.text, HERE.read("imported/fleet.yaml").decode(), HERE.read("imported/ace.yaml").decode()):
+            self.assertNotIn("sk-canary", text)
+        self.refused("import", "litellm", "litellm.yaml", "--out", "imported", says=["is there already", "--force"])
+        self.run_ace("import", "litellm", "litellm.yaml", "--out", "imported", "--force")
+
+    def test_a_report_is_also_for_machines_and_nothing_is_written_unasked(self):
+        HERE.write("litellm.yaml", self.CONFIG)
+        report = json.loads(self.run_ace("import", "litellm", "litellm.yaml", "--json").out)
+        self.assertEqual((report["models"], report["destinations"], report["providers"]), (1, 2, 2))
+        self.assertEqual({f["kind"] for f in report["findings"]}, {"secret", "changed", "left_out"})
+        self.assertIn("nothing was written", self.run_ace("import", "litellm", "litellm.yaml").text)
+
+    def test_what_is_no_configuration_is_refused(self):
+        HERE.write("litellm.yaml", "models: []\n")
+        self.refused("import", "litellm", "litellm.yaml", says=["litellm.yaml:1:1: ", "expected model_list"])
+        HERE.write("litellm.yaml", "model_list: [{model_name: a, litellm_params: {model: sagemaker/x}}]\n")
+        self.assertEqual(HERE.run("import", "litellm", "litellm.yaml").code, 1)
+        self.refused("import", "litellm", "none.yaml", code=3, says=["none.yaml"])
 
 
 class Fleets(Case):

@@ -80,6 +80,7 @@ int run(int argc, const char* const* argv, Context& context) {
   add_ledger(app, context);
   add_trace(app, context);
   add_fleet(app, context);
+  add_import(app, context);
   add_prices(app, context);
   add_spine(app, context);
   add_serve(app, context);

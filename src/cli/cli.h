@@ -26,6 +26,7 @@ void add_explain(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_ledger(CLI::App& app, Context& context);
 void add_fleet(CLI::App& app, Context& context);
+void add_import(CLI::App& app, Context& context);
 void add_prices(CLI::App& app, Context& context);
 void add_trace(CLI::App& app, Context& context);
 void add_spine(CLI::App& app, Context& context);
