@@ -752,7 +752,7 @@ class Ingest(Case):
         self.refused("ledger", "reconcile", "--spine", "spine-logged", says=["--bill FILE, or --logged"])
         self.refused("ledger", "reconcile", "trace.csv", "--fleet", "fleet.yaml", "--logged", says=["--spine DIR"])
         tail = self.run_ace("spine", "tail", "spine-logged", "-n", "3").text
-        said = self.run_ace("explain", re.search(r"req_[0-9a-z]{26}", tail).group(), "--spine", "spine-logged").text
+        said = self.run_ace("explain", re.search(r"completed (\w{26})", tail).group(1), "--spine", "spine-logged").text
         self.assertIn("grade observed", said)
 
     def test_whoever_a_row_belongs_to_is_charged_and_has_a_budget(self):
