@@ -85,7 +85,7 @@ TEST(SpineRecall, a_gap_takes_back_decisions_of_long_ago) {
   }
   const Statement late = closed(behind).statement;
   expect_equal(late, closed(before).statement);
-  EXPECT_NE(late.counted, open.counted) << "it took something back";
+  EXPECT_NE(late.disallowed_by_reason, open.disallowed_by_reason) << "it took something back";
 }
 
 TEST(SpineRecall, a_late_fact_about_a_request_booked_long_ago_corrects_it) {

@@ -63,7 +63,7 @@ std::optional<Mismatch> FixedCosts::hear(const Snapshot& fleet, const event::Rec
   if (!fixed->destination.valid()) {
     const std::optional<event::FixedCost> hosts = hosts_cost(fleet.fleet(), fixed->from, fixed->to);
     const Usd amount = hosts ? hosts->amount : Usd{};
-    if (fixed->kind != event::FixedCost::Kind::hosts || fixed->amount != amount)
+    if (fixed->kind != event::FixedCost::Kind::hosts || fixed->amount != amount || fixed->units != 1)
       return Mismatch{fmt::format("hosts at {} USD over {}, by the fleet file", to_decimal(amount),
                                   stretch(fixed->from, fixed->to)),
                       fmt::format("{} at {} USD", name_of(fixed->kind), to_decimal(fixed->amount))};

@@ -149,6 +149,9 @@ TEST(Log, shows_an_event_that_is_there_a_second_time) {
     ASSERT_TRUE(twice.difference) << "record " << frame->sequence;
     EXPECT_EQ(twice.difference->file, "00000001.seg");
     EXPECT_EQ(twice.difference->offset, at) << to_text(*twice.difference);
+    if (event::decode(frame->payload)->ordinal != 0 ||
+        event::kind_of(event::decode(frame->payload)->event) == event::Kind::action)
+      continue;  // the ordinal of an action is its stage
     const auto [another, place] = with(span, 1000);
     EXPECT_FALSE(another.difference) << to_text(*another.difference);
   }
