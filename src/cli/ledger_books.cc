@@ -74,6 +74,9 @@ Result<Books> from_spine(const BooksArguments& arguments, Context& context) {
   options.before = arguments.before;
   Result<LedgerOfSpine> made = ledger_of(arguments.spine, options);
   if (!made) return std::move(made).error().with("folding the ledger of " + arguments.spine);
+  if (const std::uint64_t holds = made->log.next; arguments.before.value_or(0) > holds)
+    return Error(Errc::check_failed,
+                 fmt::format("/ledger/records: expected {}, got a log of {}", *arguments.before, holds));
   Books books;
   books.settlement = choice_of<SettlementPolicy>(arguments.replay.settlement, 3);
   books.idle = choice_of<IdlePolicy>(arguments.replay.idle, 4);

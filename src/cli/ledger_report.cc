@@ -121,10 +121,6 @@ Result<LedgerReportCheck> check_ledger_report(const std::string& directory, cons
   if (!books) return Error(books.error());
   LedgerReportCheck check;
   check.records = *arguments.before;
-  if (const std::uint64_t holds = books->spine->log.next; check.records > holds) {
-    check.differences.push_back(fmt::format("/ledger/records: expected {}, got a log of {}", check.records, holds));
-    return check;
-  }
   Json again = Json::parse(ledger_report(*books, directory));
   again["source"]["trace"] = claimed["source"]["trace"];  // what somebody called the directory
   check.differences = compare_reports(claimed.dump(), again.dump());

@@ -17,7 +17,7 @@ struct LedgerReportCheck {
 };
 /// Folds the spine in `directory` from its first record, as far as the report in `file` says that it read, and compares
 /// every field of the two.
-/// @return bad_input if it is no such report
+/// @return bad_input if it is no such report; check_failed if it says that it read more than there is
 Result<LedgerReportCheck> check_ledger_report(const std::string& directory, const std::string& archive,
                                               const std::string& file, Context& context);
 

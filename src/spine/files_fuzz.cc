@@ -11,7 +11,7 @@ namespace {
 
 using namespace ace;
 
-constexpr Instant kNow = instant(1'800'000'000'000'000'000);
+constexpr Instant kNow = instant(1'800'000'000'000'000'000), kLater = kNow + std::chrono::hours{1};
 const char* const kNames[] = {"00000001.keys", "acked", "pruned", "log", "spool-000", "00000002.keys"};
 
 struct Sound {
@@ -35,12 +35,13 @@ Sound made(bool pruned) {
     Rng rng(13, "files");
     for (int i = 0; i < 400; ++i) {
       event::Record record = event::gen::record_of(3, rng);
-      const RequestId id = make_request_id(kNow + static_cast<std::int64_t>(i) * kSecond, rng);
+      const Instant now = kNow + static_cast<std::int64_t>(i) * kSecond;
+      const RequestId id = make_request_id(now, rng);
       record.id = {id.high, id.low};
       std::get<event::FirstToken>(record.event).id = id;
       sound.events.emplace_back(event::key_of(record), *event::encode(record));
       const auto& [key, bytes] = sound.events.back();
-      ACE_CHECK(store->spool(0).offer(key, bytes) != 0 && store->drain(kNow).has_value(), "an event was refused");
+      ACE_CHECK(store->spool(0).offer(key, bytes) != 0 && store->drain(now).has_value(), "an event was refused");
     }
   }
   if (pruned) ACE_CHECK(spine::prune(disk, 1).has_value(), "the log of a test cannot be pruned");
@@ -74,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   disk.put(name, bytes);
-  const Result<std::unique_ptr<spine::Store>> store = spine::Store::open(disk, options(), kNow);
+  const Result<std::unique_ptr<spine::Store>> store = spine::Store::open(disk, options(), kLater);
   if (!store) {
     ACE_CHECK(!store.error().what().empty(), "a refusal says why");
     return 0;
@@ -85,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (name != "00000001.keys" && name != "00000002.keys") return 0;
   for (std::size_t i = 0; i < sound.events.size(); i += 17) {
     const auto& [key, event] = sound.events[i];
-    const Result<spine::Appended> again = (*store)->log().append(key, event, kNow);
+    const Result<spine::Appended> again = (*store)->log().append(key, event, kLater);
     ACE_CHECK(again.has_value() && (again->outcome == spine::Appended::Outcome::exists ||
                                     (again->outcome == spine::Appended::Outcome::too_old && (data[0] & 1) != 0)),
               "an event that is there was not known again");
