@@ -446,10 +446,19 @@ TEST(Decide, does_not_depend_on_the_order_destinations_were_declared_in) {
   });
 }
 
-/// The same world for a fleet that has one destination more, which comes last and is idle.
-Live with_one_more(const Live& live, const Snapshot& more) {
+/// The same world for a fleet that has one destination more, the last, which is idle.
+Live with_one_more(const Snapshot& snapshot, const Live& live, const Snapshot& more) {
+  std::vector<std::optional<std::size_t>> before(more.offers().size());  // offers lie by model, so they move
+  for (std::size_t n = 0; n < more.offers().size(); ++n)
+    for (std::size_t o = 0; o < snapshot.offers().size(); ++o)
+      if (snapshot.offers()[o].destination == more.offers()[n].destination &&
+          snapshot.offers()[o].model == more.offers()[n].model)
+        before[n] = o;
   Live other(more);
-  const auto keep = [](auto& column, const auto& from) { std::copy(from.begin(), from.end(), column.begin()); };
+  const auto keep = [&](auto& column, const auto& from) {
+    for (std::size_t n = 0; n < before.size(); ++n)
+      if (before[n]) column[n] = from[*before[n]];
+  };
   const auto keep_all = [&](auto& columns, const auto& from) {
     for (std::size_t i = 0; i < std::size(from); ++i) keep(columns[i], from[i]);
   };
@@ -493,10 +502,8 @@ TEST(Decide, never_costs_more_with_capacity_added_at_or_below_the_price) {
     more.destinations.push_back(more.destinations[snapshot[added].destination.value]);
     more.destinations.back().name = "z";
     const Snapshot other(more);
-    for (std::size_t i = 0; i < snapshot.offers().size(); ++i)
-      ASSERT_EQ(other.offers()[i].destination, snapshot.offers()[i].destination);
     Scratch scratch_more(other);
-    const Decision after = decide(other, with_one_more(live, other), request, kNow, scratch_more);
+    const Decision after = decide(other, with_one_more(snapshot, live, other), request, kNow, scratch_more);
     EXPECT_EQ(after.verdict, Verdict::dispatched);
     EXPECT_LE(after.terms.key(), before.terms.key());
     relieved += after.terms.key() < before.terms.key() ? 1 : 0;
@@ -513,12 +520,14 @@ TEST(Decide, never_goes_to_a_destination_because_its_price_was_raised) {
     const auto fleet = gen::fleet(rng);
     const Request request = gen::request(rng, *fleet);
     const std::optional<Baseline>& baseline = fleet->models[request.model.value].baseline;
-    const auto d = static_cast<std::uint32_t>(rng.below(fleet->destinations.size()));
-    if (!baseline || baseline->destination.value == d || fleet->destinations[d].tier != Tier::payg) return;
     const Snapshot snapshot(*fleet);
     const Live live = gen::live(rng, snapshot, kNow);
     Scratch scratch(snapshot);
     const Decision before = decide(snapshot, live, request, kNow, scratch);
+    const auto d = before.verdict == Verdict::dispatched && rng.chance(0.5)
+                       ? snapshot[before.chosen].destination.value
+                       : static_cast<std::uint32_t>(rng.below(fleet->destinations.size()));
+    if (!baseline || baseline->destination.value == d || fleet->destinations[d].tier != Tier::payg) return;
     Fleet dearer = *fleet;
     for (Serving& serving : dearer.destinations[d].serving) {
       if (!serving.price) continue;
@@ -526,8 +535,7 @@ TEST(Decide, never_goes_to_a_destination_because_its_price_was_raised) {
       for (ContextTier& tier : row.tiers)
         for (Rates& rates : tier.by_service)
           for (std::size_t u = 0; u < kUnits; ++u)
-            if (const auto price = rates[static_cast<Unit>(u)])
-              rates.set(static_cast<Unit>(u), {price->nano + price->nano / 2});
+            if (const auto price = rates[static_cast<Unit>(u)]) rates.set(static_cast<Unit>(u), {price->nano * 3});
       row.key = "raised/" + std::to_string(serving.model.value);
       dearer.prices.rows.push_back(std::move(row));
       serving.price = PriceId{static_cast<std::uint32_t>(dearer.prices.rows.size() - 1)};
