@@ -190,7 +190,7 @@ Ledger::Receipt fold::Accounts::book(const Settler& settler, const Ledger::Optio
   enter(t.aborted, completed.outcome == event::Outcome::client_abort);
   enter(t.spilled, s.spilled);
   enter(t.retried, s.attempts > 1);
-  enter(t.reserve_short, s.decided.decision.reserve_short);
+  enter(t.reserve_short, s.ran() && s.decided.decision.reserve_short);  // its last decision sent it
   if (!answered) enter(t.not_served_by_verdict[static_cast<std::size_t>(completed.verdict)]);
   enter(t.input, prompt.value - cached);
   enter(t.cached, cached);
