@@ -150,7 +150,8 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
   const countedSaving = sum(counted) - fixed;
   return {
     schema: "ace.report/1",
-    source: { trace: "week-of-may.csv.zst", format: "azure-llm", fleet: "mid-size.yaml", fleet_digest: "9c0e4ab71f22d305", seed: 7, recorded: false, islands: 2, sensitivity: "sample", settlement: "pooled", idle: "by-usage" },
+    source: { trace: "week-of-may.csv.zst", format: "azure-llm", fleet: "mid-size.yaml", fleet_digest: "9c0e4ab71f22d305", seed: 7, recorded: false, islands: 2, sensitivity: "sample", settlement: "pooled", idle: "by-usage", plant_slowdown: null,
+      choices: { model: "", held: ["h100-own"], model_map: [], window_from: null, window_to: null, format: "", columns: "", tz: "", delimiter: ",", sort: false, on_bad_row: "fail", salted: true, gaps_digest: "" } },
     window: { from: day(0), to: day(7), seconds: buckets * width, shorter_than_7_days: bars === "loss" },
     coverage: {
       rows: arrived + 14, requests_considered: arrived + 11, requests: arrived, priced_requests: served - 20_413, priced_share: share(served - 20_413, arrived + 11),
@@ -186,7 +187,7 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
     unattributed: { claimed_usd: usd(unattributed), counted_usd: usd(unattributed) },
     service: {
       requests: arrived, served, served_share: share(served, arrived), slo_met: met, slo_share: share(met, served), cache_hits: 0, client_aborts: 812,
-      not_served: [{ verdict: "no_capacity", requests: arrived - served }], spilled: 40_217, retried: 1_904, evictions: 38, unit_changes: 112,
+      not_served: [{ verdict: "no_capacity", requests: arrived - served }], spilled: 40_217, retried: 1_904, evictions: 38, unit_changes: 112, reserve_short_requests: 17, held_back_requests: 3,
       input_tokens: Math.round(allTokens * 0.7), cached_tokens: Math.round(allTokens * 0.14), output_tokens: Math.round(allTokens * 0.16),
       goodput_tokens: Math.round(allTokens * 0.157), peak_tokens_per_minute: 9_402_118,
       gpu_time_ms: { served: 4_838_400_000, valley: 0, lent: 0, released: 0 },
@@ -204,8 +205,8 @@ export function sample({ bars = "seven", seed = 7 } = {}) {
       failing,
     },
     fixed_cost: [
-      { destination: "dc-h100-a", kind: "amortization", used_usd: usd(used / 2n), idle_usd: usd(idle / 2n) },
-      { destination: "ptu-llama-70b", kind: "reserved_fee", used_usd: usd(used - used / 2n), idle_usd: usd(idle - idle / 2n) },
+      { destination: "dc-h100-a", kind: "amortization", used_usd: usd(used / 2n), idle_usd: usd(idle / 2n), on_both_sides: true },
+      { destination: "ptu-llama-70b", kind: "reserved_fee", used_usd: usd(used - used / 2n), idle_usd: usd(idle - idle / 2n), on_both_sides: true },
     ],
     destinations: DESTINATIONS.map(([destination, tier, provider, region], d) => ({
       destination, tier, provider, region, used_share: tier === "payg" ? null : 0.42 + 0.4 * next(), requests: total(requests[d]), tokens: total(tokens[d]),

@@ -241,8 +241,8 @@ class Page {
                     "alike)",
                     s["baseline"].get<std::string>(), percent(s["sample_share"], 0)));
     for (const Json& r : s["rows"])
-      line("  {:<44}{:>9}{:>9} points{:>16} disallowed of {}, {} cells failed{}", r["what"].get<std::string>(),
-           percent(r["saving_share"]), points(r["change"]), dollars(r["disallowed_usd"]), percent(r["claimed_share"]),
+      line("  {:<44}{:>9}{:>9} points;{:>9} claimed,{:>12} disallowed, {} cells failed{}", r["what"].get<std::string>(),
+           percent(r["saving_share"]), points(r["change"]), percent(r["claimed_share"]), dollars(r["disallowed_usd"]),
            count(r["failed_cells"]), r["baseline"] == s["baseline"] ? "" : "; of " + r["baseline"].get<std::string>());
   }
 
