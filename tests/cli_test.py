@@ -643,6 +643,32 @@ class LedgerOfASpine(Case):
         self.refused("ledger", "close", "ledger-close", "--until", "tomorrow", says=["--until"])
         self.refused("ledger", "close", "nowhere", says=["nowhere"])
 
+    def test_a_pruned_spine_has_its_ledger_from_the_view_or_with_its_archive(self):
+        self.recorded("ledger-whole")
+        events = [json.loads(line)["event_base64"] for line in self.run_ace("spine", "export", "ledger-whole").text.splitlines()]
+        self.run_ace("spine", "append", "ledger-small", "--stdin", "--segment-bytes", "262144",
+                     stdin="".join(e + "\n" for e in events).encode())
+        shutil.copytree(HERE.folder / "ledger-whole" / "files", HERE.folder / "ledger-small" / "files")
+        HERE.write("small.json", self.run_ace("ledger", "report", "ledger-small", "--json").text)
+        want = json.loads(HERE.read("small.json"))
+        for section in self.SAME:
+            self.assertEqual(want[section], self.report("ledger-whole")[section], section)
+        view = HERE.folder / "ledger-small" / "ledger.view"
+        view.unlink()
+        self.run_ace("spine", "archive", "ledger-small", "ledger-kept")
+        self.run_ace("spine", "prune", "ledger-small", "--to", "2", "--archive", "ledger-kept")
+        self.assertTrue(view.exists(), "brought up to date before its records went")
+        self.assertEqual(self.report("ledger-small"), want)
+        self.refused("ledger", "rebuild", "ledger-small", says=["--archive"])
+        self.assertIn("has the same bytes", self.run_ace("ledger", "rebuild", "ledger-small", "--archive", "ledger-kept").text)
+        self.run_ace("verify", "ledger-small", "--archive", "ledger-kept", "--report", "small.json")
+        view.unlink()
+        self.refused("ledger", "report", "ledger-small", says=["--archive"])
+        self.assertEqual(self.report("ledger-small", "--archive", "ledger-kept"), want)
+        HERE.write("all.yaml", "budgets: {all: {window: total, limit: \"1 USD\"}}\n")
+        told = self.run_ace("ledger", "budget", "ledger-small", "--archive", "ledger-kept", "--fleet", "all.yaml", "--json").text
+        self.assertEqual(json.loads(told)["budgets"][0]["spent_usd"], want["headline"]["actual_marginal_usd"])
+
     def test_budgets_are_declared_in_the_fleet_file_and_counted_from_the_events(self):
         HERE.write("budgets.yaml", world.FLEET + "budgets:\n"
                    "  all: {window: total, limit: \"1000000 USD\"}\n"
