@@ -1,3 +1,6 @@
+#include <google/protobuf/arena.h>
+
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -346,23 +349,45 @@ class Decoder {
   Instant at_;
 };
 
-Result<rest::Event> parsed(std::string_view bytes) {
-  rest::Event in;
-  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
-      !in.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return Error(Errc::corrupt, "decoding an event: these bytes are no message");
-  if (in.id().size() != 16) return Error(Errc::corrupt, "decoding an event: expected an id of 16 bytes");
-  if (in.kind_case() == rest::Event::KIND_NOT_SET)
-    return Error(Errc::bad_input,
-                 "decoding an event: its kind is not known here; was it written by a newer version of ace?");
-  return in;
-}
+/// A message in room of its own: most events fit where they need no allocator, and nothing of them is given back one by
+/// one.
+class Parsed {
+ public:
+  Parsed() : arena_(options(room_)) {}
+  Parsed(const Parsed&) = delete;
+  Parsed& operator=(const Parsed&) = delete;
+
+  Result<const rest::Event*> from(std::string_view bytes) {
+    auto* const in = google::protobuf::Arena::CreateMessage<rest::Event>(&arena_);
+    if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
+        !in->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+      return Error(Errc::corrupt, "decoding an event: these bytes are no message");
+    if (in->id().size() != 16) return Error(Errc::corrupt, "decoding an event: expected an id of 16 bytes");
+    if (in->kind_case() == rest::Event::KIND_NOT_SET)
+      return Error(Errc::bad_input,
+                   "decoding an event: its kind is not known here; was it written by a newer version of ace?");
+    return in;
+  }
+
+ private:
+  using Room = std::array<char, 2048>;
+  static google::protobuf::ArenaOptions options(Room& room) {
+    google::protobuf::ArenaOptions options;
+    options.initial_block = room.data();
+    options.initial_block_size = room.size();
+    return options;
+  }
+  alignas(8) Room room_;  // not zeroed: the arena writes before it reads
+  google::protobuf::Arena arena_;
+};
 
 }  // namespace
 
 Result<Record> decode(std::string_view bytes) {
-  const Result<rest::Event> in = parsed(bytes);
-  if (!in) return Error(in.error());
+  Parsed parsed;
+  const Result<const rest::Event*> read = parsed.from(bytes);
+  if (!read) return Error(read.error());
+  const rest::Event* const in = *read;
   Record record;
   record.id = {big(std::string_view(in->id()).substr(0, 8)), big(std::string_view(in->id()).substr(8))};
   record.tenant = in->tenant();
@@ -379,8 +404,10 @@ Result<Record> decode(std::string_view bytes) {
 }
 
 Result<Key> key_from(std::string_view bytes) {
-  const Result<rest::Event> in = parsed(bytes);
-  if (!in) return Error(in.error());
+  Parsed parsed;
+  const Result<const rest::Event*> read = parsed.from(bytes);
+  if (!read) return Error(read.error());
+  const rest::Event* const in = *read;
   return Key{in->tenant(),
              {big(std::string_view(in->id()).substr(0, 8)), big(std::string_view(in->id()).substr(8))},
              static_cast<Kind>(in->kind_case()),

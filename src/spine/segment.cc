@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/little_endian.h"
+#include "core/zeros.h"
 #include "spine/crc32c.h"
 
 namespace ace::spine {
@@ -133,7 +134,7 @@ Result<SegmentEnd> walk(Sha256& sha, std::string_view segment, const SegmentHead
     end.offset = static_cast<std::uint32_t>(at);
     const std::string_view rest = segment.substr(std::min(at, segment.size()));
     if (rest.size() < kFrameHeader || get<std::uint32_t>(rest, 0) == 0) {
-      const std::size_t dirt = rest.find_first_not_of('\0');
+      const std::size_t dirt = first_not_zero(rest);
       if (dirt == rest.npos) break;
       stop(bad(head.number, static_cast<std::uint32_t>(at + dirt),
                "expected zeros after the last record, got other bytes"));
@@ -157,7 +158,7 @@ Result<SegmentEnd> walk(Sha256& sha, std::string_view segment, const SegmentHead
       if (!seal || seal->first != head.first || seal->end != end.next || seal->chain != end.chain ||
           seal->tree != end.tree) {
         stop(bad(head.number, end.offset, "the seal does not fit the records before it"));
-      } else if (behind.find_first_not_of('\0') != behind.npos) {
+      } else if (first_not_zero(behind) != behind.npos) {
         stop(bad(head.number, end.offset, "there are bytes behind the seal"));
       } else {
         end.kind = SegmentEnd::Kind::sealed;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/zeros.h"
 #include "verify/bytes.h"
 
 namespace ace::verify {
@@ -65,8 +66,9 @@ class SegmentCheck {
     return false;
   }
   bool zeros(std::size_t from, std::size_t to, std::string_view what) {
-    const std::size_t at = bytes_.substr(0, to).find_first_not_of('\0', from);
-    if (at == bytes_.npos) return true;
+    const std::size_t behind = first_not_zero(bytes_.substr(0, to).substr(from));
+    if (behind == bytes_.npos) return true;
+    const std::size_t at = from + behind;
     return differs(at, fmt::format("zeros {}", what),
                    fmt::format("byte {:#04x}", static_cast<unsigned char>(bytes_[at])));
   }
