@@ -42,16 +42,15 @@ std::vector<std::string> assumptions_of(const Books& books) {
     said.push_back(
         "every amount is modelled: no request of these was dispatched by ACE in earnest (they are of a replay or of a "
         "shadow)");
-  if (books.grade == Grade::observed)
-    said.push_back(fmt::format(
-        "others dispatched these requests: {} of {} cost what their log says, the others what the prices of the fleet "
-        "say, or nothing where the log does not say where they ran either",
-        books.folded.statement.observed_requests, books.folded.statement.requests));
-  if (const std::uint64_t untimed = books.folded.statement.untimed; untimed > 0)
-    said.push_back(
-        fmt::format("{} answers have a promise of time and no times in their log: nobody knows whether it "
-                    "was kept, and they count as in time",
-                    untimed));
+  if (books.grade == Grade::observed) {
+    const Statement& t = books.folded.statement;
+    said.push_back(t.observed_requests == t.requests
+                       ? "others dispatched these requests; each cost what their log says"
+                       : fmt::format("others dispatched these requests: {} of {} cost what their log says, the others "
+                                     "what the prices of the fleet say, or nothing where the log does not say where "
+                                     "they ran either",
+                                     t.observed_requests, t.requests));
+  }
   for (const Model& model : books.fleet.models)
     if (model.baseline && !model.baseline->contracted)
       said.push_back("the default price of " + model.name +
