@@ -404,7 +404,8 @@ class Prices(Case):
         for words in ("p4de", "27.45", "line 3: sentinel", "2 rows in the file; 1 offers"):
             self.assertIn(words, text)
         found = json.loads(self.run_ace("prices", "catalog", "sky.csv", "--instance", "p4de", "--json").out)
-        self.assertEqual(([o["spot_usd_per_h"] for o in found["offers"]], found["findings"]), (["12.10"], []))
+        self.assertEqual([o["spot_usd_per_h"] for o in found["offers"]], ["12.10"])
+        self.assertEqual([f["trap"] for f in found["findings"]], ["alias"], "of this machine alone")
         self.refused("prices", "catalog", "trace.csv", says=["trace.csv"])
 
 
