@@ -113,7 +113,7 @@ def per_event(samples, events):
 
 
 def table(title, unit, per, results):
-    """Medians of the samples of each proxy, and ours over the others. @return the medians"""
+    """Medians of the samples of each proxy, ours over the others, and what each adds where the upstream itself is beside them."""
     print(f"{title}\n{'':10}{unit + '/s':>12}{'CPU us/' + per:>16}{'user':>8}{'busy':>7}{'p50 ms':>10}{'p99 ms':>10}{'RSS MiB':>9}")
     medians = {}
     for name, samples in results.items():
@@ -123,5 +123,8 @@ def table(title, unit, per, results):
     for other in medians:
         if other not in ("ace", "direct") and "ace" in medians:
             print(f"ace over {other}: CPU {medians['ace']['cpu_us'] / medians[other]['cpu_us']:.2f}, throughput {medians['ace']['rps'] / medians[other]['rps']:.2f}")
+    for name, m in medians.items():
+        if "direct" in medians and name != "direct":
+            added = [(m[p] - medians["direct"][p]) * 1e3 for p in ("p50", "p99")]
+            print(f"{name} adds p50 {added[0]:,.0f} us, p99 {added[1]:,.0f} us")
     print(flush=True)
-    return medians

@@ -105,7 +105,7 @@ class Provider(Service):
     """`ace simulate-provider` (docs/SIMULATED_PROVIDER.md)."""
 
     def __init__(self, ace, folder, name="provider", script=None, port=0):
-        path = pathlib.Path(folder, f"{name}.script.json")
+        path = pathlib.Path(folder, f"{name}.script.yaml")
         path.write_text(json.dumps(script or {}))
         super().__init__([ace, "simulate-provider", "--port", port, "--script", path], folder, name)
         self.url = self.first_line()
