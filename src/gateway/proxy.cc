@@ -52,24 +52,48 @@ net::Task<> Proxy::serve(net::Exchange& exchange) {
 net::Task<> Proxy::list_models(net::Exchange& exchange) {
   const std::shared_ptr<const World> world = shared_.desk.world();
   const auto admitted = shared_.callers.admit(exchange.head().fields, world->fleet, nullptr, clock_.now());
+  const bool anthropic = net::find(exchange.head().fields, "anthropic-version") != nullptr;
   int status = 200;
   std::string body;
   if (const auto* refused = std::get_if<Callers::Refused>(&admitted)) {
     status = refused->error.status;
-    body = wire::error_body(wire::Dialect::openai, refused->error);
+    body = wire::error_body(anthropic ? wire::Dialect::anthropic : wire::Dialect::openai, refused->error);
   } else {
-    for (std::size_t m = 0; m < world->fleet.models.size(); ++m)
-      if (world->routes[m].valid())
-        body += fmt::format(R"({}{{"id":{},"object":"model","created":0,"owned_by":"ace"}})", body.empty() ? "" : ",",
-                            json_text(world->fleet.models[m].name));
-    body = R"({"object":"list","data":[)" + body + "]}";
+    std::string first, last;  // in JSON
+    for (std::size_t m = 0; m < world->fleet.models.size(); ++m) {
+      if (!world->routes[m].valid()) continue;
+      last = json_text(world->fleet.models[m].name);
+      if (first.empty()) first = last;
+      if (!body.empty()) body += ',';
+      body += anthropic
+                  ? fmt::format(R"({{"type":"model","id":{0},"display_name":{0},"created_at":"1970-01-01T00:00:00Z"}})",
+                                last)
+                  : fmt::format(R"({{"id":{},"object":"model","created":0,"owned_by":"ace"}})", last);
+    }
+    body = anthropic ? fmt::format(R"({{"data":[{}],"has_more":false,"first_id":{},"last_id":{}}})", body,
+                                   first.empty() ? "null" : first, last.empty() ? "null" : last)
+                     : R"({"object":"list","data":[)" + body + "]}";
   }
   (void)co_await exchange.respond(status, "Content-Type: application/json\r\n", body);
+}
+
+/// Why whoever sent this head may not ask at all.
+std::optional<wire::WireError> Proxy::stranger(const net::RequestHead& head) const {
+  const std::shared_ptr<const World> world = shared_.desk.world();
+  const auto admitted = shared_.callers.admit(head.fields, world->fleet, nullptr, clock_.now());
+  if (const auto* refused = std::get_if<Callers::Refused>(&admitted)) return refused->error;
+  return std::nullopt;
 }
 
 /// Whose request it is, which model it asks for, and by what rules.
 std::optional<wire::WireError> Proxy::resolve(Serving& s) const {
   const Fleet& fleet = s.world->fleet;
+  const std::span<const net::Field> fields = s.exchange.head().fields;
+  if (const net::Field* type = net::find(fields, "content-type");
+      type != nullptr && type->value.starts_with("multipart/"))
+    return wire::WireError{415, "unsupported_media_type", "content-type: expected application/json"};
+  if (wire::dialect_of(s.operation) == wire::Dialect::anthropic && net::find(fields, "anthropic-version") == nullptr)
+    return wire::WireError{400, "anthropic_version_missing", "anthropic-version: expected a date such as 2023-06-01"};
   const auto model = fleet.model(s.request.model);
   if (!model || !s.world->routes[model->value].valid())
     return wire::WireError{404, "model_not_found",
@@ -87,12 +111,17 @@ std::optional<wire::WireError> Proxy::resolve(Serving& s) const {
 }
 
 net::Task<> Proxy::serve_operation(net::Exchange& exchange, wire::Operation operation) {
+  Serving s(exchange, operation, {});
+  if (const auto error = stranger(exchange.head())) {  // before its body is taken: 10 MiB are held for nobody
+    co_await fail(s, *error);
+    co_return;
+  }
   net::Exchange::Body body = co_await exchange.read_body();
   if (!body.ok()) {
     if (body.io == net::Io::ok) (void)co_await exchange.refuse(body.fault);
     co_return;
   }
-  Serving s(exchange, operation, std::move(body.bytes));
+  s.body = std::move(body.bytes);
   const wire::RequestLimits limits;
   wire::ReadRequest read = wire::read_request(operation, s.body, limits, json_);
   if (read.error) {
@@ -177,6 +206,8 @@ net::Task<> Proxy::run(Serving& s) {
       co_return;
     }
     const Instant now = clock_.now();
+    // An attempt that has no time left would only be booked.
+    if (!s.flight->attempts.empty() && s.deadline(shared_.timeouts.total) <= s.exchange.loop().now()) break;
     const Desk::Choice choice = desk.decide(now, *s.flight);
     if (choice.verdict == Verdict::no_capacity && !choice.shed && now < choice.until) {
       const Duration pause = std::clamp(Duration{(choice.until - now) / 16}, Duration{20'000'000}, kSecond);
@@ -240,6 +271,13 @@ net::Task<Proxy::Next> Proxy::attempt(Serving& s) {
   if (const Told told = upstream->told(head.fields, clock_.now()); !told.served_by.empty())
     a.billed_as = offer_named(*s.world, told.served_by, offer.model);
   if (head.status != 200) co_return co_await refused(s, a);
+  if (const net::Field* coding = net::find(head.fields, "content-encoding");
+      coding != nullptr && coding->value != "identity") {
+    s.error = {502, "upstream_encoding",
+               fmt::format("{} sent a compressed answer, which nobody asked for", s.destination)};
+    const Desk::Failed failure{.why = Rejection::failed};
+    co_return shared_.desk.failed(clock_.now(), *s.flight, failure) ? Next::again : Next::give_up;
+  }
   if (s.request.stream) co_return co_await stream(s, a);
   co_return co_await whole(s, a);
 }

@@ -40,6 +40,7 @@ class Proxy final : public net::Handler {
 
   net::Task<> serve_operation(net::Exchange& exchange, wire::Operation operation);
   net::Task<> list_models(net::Exchange& exchange);
+  std::optional<wire::WireError> stranger(const net::RequestHead& head) const;
   std::optional<wire::WireError> resolve(Serving& s) const;
   bool admit(Serving& s);
   net::Task<> run(Serving& s);

@@ -20,8 +20,13 @@ Usage Proxy::Serving::usage_of(const wire::ResponseFacts& facts, bool cut) const
   const std::int64_t written = (facts.text_bytes + kBytesPerToken - 1) / kBytesPerToken;
   if (!facts.reported) return {Tokens{request.prompt_tokens}, Tokens{0}, Tokens{written}};
   Usage usage = facts.reported->usage;
+  // A count that could not be taken as it stood must not make an answer free.
+  const bool doubtful = (facts.reported->flags & (wire::kUsageNegative | wire::kUsageAbsurd)) != 0;
+  if (doubtful && usage.prompt().value < request.prompt_tokens)
+    usage.add(Unit::input, request.prompt_tokens - usage.prompt().value);
   // A stream that was cut has often told its prompt alone.
-  if (cut && usage.completion().value < written) usage.add(Unit::output, written - usage.completion().value);
+  if ((cut || doubtful) && usage.completion().value < written)
+    usage.add(Unit::output, written - usage.completion().value);
   return usage;
 }
 
@@ -31,6 +36,8 @@ std::string Proxy::Serving::head_fields(std::string_view type) const {
   (void)head.field("Content-Type", type);
   if (!flight) return fields;
   (void)head.field("x-request-id", id());
+  if (wire::dialect_of(operation) == wire::Dialect::anthropic)
+    (void)head.field("request-id", id());  // as its clients read it
   if (!destination.empty()) (void)head.field("x-ace-destination", destination);
   if (!served_model.empty()) (void)head.field("x-ace-model", served_model);
   const std::size_t under_way = flight->ended || !flight->claimed ? 0 : 1;
