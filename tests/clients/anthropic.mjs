@@ -37,7 +37,7 @@ export default [
       const fields = Object.fromEntries(sent.fields.map(([name, value]) => [name.toLowerCase(), value]));
       assert.match(fields["anthropic-version"], /^20\d\d-\d\d-\d\d$/);
       assert.equal(fields["anthropic-beta"], "context-1m-2025-08-07");
-      return { answer, version: fields["anthropic-version"] };
+      return answer;
     },
   },
   {
