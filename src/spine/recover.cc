@@ -105,7 +105,8 @@ Result<void> ask_to_prune(Disk& disk, std::uint32_t last) {
 
 Result<void> Log::prune_as_asked(Instant now) {
   const Result<std::string> bytes = read_whole(*disk_, kPruneAsked);
-  if (!bytes) return bytes.error().code() == Errc::not_found ? Result<void>() : bytes.error();
+  // One that cannot be read now, for want of a descriptor perhaps, is found at the next look: recording goes on.
+  if (!bytes) return {};
   // What is no request, or asks for what cannot go, is dropped: whoever asked sees that the segments are still there.
   if (sound(*bytes, kAskedMagic) && bytes->size() == kAskedMagic.size() + 8) {
     const Result<Pruned> pruned = prune(*disk_, get<std::uint32_t>(*bytes, kAskedMagic.size()));
