@@ -148,10 +148,14 @@ void add_spine_read(CLI::App& spine, Context& context) {
   const auto [stat_command, s] = add("stat", "How many records, how large, which root", stat);
   stat_command->add_flag("--json", s->json, "one JSON object");
   const auto [tail_command, t] = add("tail", "The last events", tail);
-  tail_command->add_option("-n", t->count, "how many")->check(CLI::NonNegativeNumber)->capture_default_str();
+  tail_command->add_option("-n", t->count, "how many")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 62))
+      ->capture_default_str();
   tail_command->add_flag("--json", t->json, "JSON lines");
   const auto [export_command, e] = add("export", "Every event as a line of JSON, its bytes in base64", export_all);
-  export_command->add_option("--from", e->from, "first record")->check(CLI::NonNegativeNumber)->type_name("RECORD");
+  export_command->add_option("--from", e->from, "first record")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 62))
+      ->type_name("RECORD");
   const auto [verify_command, v] =
       add("verify", "Check every record, the chain, the tree, the seals, the checkpoints", verify);
   CLI::Option* key = verify_command->add_option("--key", v->key, "public key that must have signed every checkpoint")
