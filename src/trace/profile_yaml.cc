@@ -4,8 +4,10 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "core/text.h"
@@ -56,6 +58,31 @@ std::optional<Instant> instant_from(std::string_view text) {
       c.second > 59)
     return std::nullopt;
   return instant_of(c);
+}
+
+/// Counts documents.
+class Documents final : public YAML::EventHandler {
+ public:
+  int count = 0;
+  void OnDocumentStart(const YAML::Mark&) override { ++count; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+/// As far as two: yaml-cpp finds documents without end in a text that begins with a comma.
+bool is_one_document(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Documents documents;
+  while (documents.count < 2 && parser.HandleNextDocument(documents)) {
+  }
+  return documents.count == 1;
 }
 
 class Reader {
@@ -246,12 +273,12 @@ std::string text_of(const TokenSpec& spec) {
 Result<Profile> parse_profile(std::string_view text, const std::string& file) {
   if (text.size() > (std::size_t{1} << 20)) return Error{Errc::bad_input, file + ": a profile is at most 1 MiB long"};
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() != 1)
-      return Error{Errc::bad_input, fmt::format("{}: expected one document, got {}", file, documents.size())};
+    const std::string whole(text);
+    if (!is_one_document(whole))
+      return Error{Errc::bad_input, file + ": expected one YAML document, got none or several"};
     Reader reader(file);
     Profile profile;
-    reader.profile(documents.front(), profile);
+    reader.profile(YAML::Load(whole), profile);
     std::vector<std::string> faults = reader.faults();
     if (faults.empty())
       for (const std::string& fault : faults_of(profile)) faults.push_back(file + ": " + fault);
