@@ -154,7 +154,9 @@ class BadTraces(Case):
         self.assertEqual(forced["service"]["requests"], 1)
         self.refused("analyze", "other.csv", "--fleet", "fleet.yaml", *FAST, "--model", "larg", says=["larg", "large"])
         HERE.write("badmap.csv", "mega,lage\n")
-        self.refused("analyze", "other.csv", "--fleet", "fleet.yaml", *FAST, "--model-map", "badmap.csv", says=["lage"])
+        self.refused("analyze", "other.csv", "--fleet", "fleet.yaml", *FAST, "--model-map", "badmap.csv", says=["badmap.csv:1", "lage"])
+        HERE.write("badmap.csv", "# twice\nmega,large\nmega,large\n")
+        self.refused("analyze", "other.csv", "--fleet", "fleet.yaml", *FAST, "--model-map", "badmap.csv", says=["badmap.csv:3", "mapped already"])
 
     def test_a_bad_row_is_named_and_skipped_only_on_demand(self):
         good = "2026-01-05T00:00:00Z,large,shop,10,5\n"

@@ -28,8 +28,8 @@ std::string models_of(const Fleet& fleet) {
   return listed(names, 8);
 }
 
-/// "name = fleet name" or "name,fleet name" per line; # starts a comment.
-Result<std::vector<std::pair<std::string, std::string>>> model_map_from(const std::string& path) {
+/// "name,fleet name" per line, each name once; # starts a comment.
+Result<std::vector<std::pair<std::string, std::string>>> model_map_from(const std::string& path, const Fleet& fleet) {
   Result<std::string> text = read_file(path);
   if (!text) return std::move(text).error().with("loading --model-map");
   std::vector<std::pair<std::string, std::string>> map;
@@ -40,9 +40,14 @@ Result<std::vector<std::pair<std::string, std::string>>> model_map_from(const st
     if (!more) return std::move(more).error().with("reading " + path);
     if (!*more) return map;
     if (!row.fields.empty() && row.fields[0].starts_with('#')) continue;
-    if (row.fields.size() != 2)
-      return Error(Errc::bad_input,
-                   path + ":" + std::to_string(row.line) + ": expected two fields, the trace's model and the fleet's");
+    const auto wrong = [&](const std::string& what) {
+      return Error(Errc::bad_input, path + ":" + std::to_string(row.line) + ": " + what);
+    };
+    if (row.fields.size() != 2) return wrong("expected two fields, the trace's model and the fleet's");
+    if (!fleet.model(row.fields[1]))
+      return wrong(fmt::format("the fleet has no model \"{}\"; it has {}", row.fields[1], models_of(fleet)));
+    for (const auto& [from, to] : map)
+      if (from == row.fields[0]) return wrong(fmt::format("\"{}\" is mapped already, to {}", from, to));
     map.emplace_back(row.fields[0], row.fields[1]);
   }
 }
@@ -86,13 +91,12 @@ Result<Naming> naming_from(const NamingArguments& a, const Fleet& fleet) {
   if (!a.model.empty() && !fleet.model(a.model))
     return Error(Errc::bad_input, "--model: the fleet has no model \"" + a.model + "\"; it has " + models_of(fleet));
   if (a.model_map.empty() && a.model_pairs.empty()) return naming;
-  auto map = a.model_pairs.empty() ? model_map_from(a.model_map)
+  auto map = a.model_pairs.empty() ? model_map_from(a.model_map, fleet)
                                    : Result<std::vector<std::pair<std::string, std::string>>>(a.model_pairs);
   if (!map) return std::move(map).error();
   for (const auto& [from, to] : *map)
     if (!fleet.model(to))
-      return Error(Errc::bad_input, (a.model_map.empty() ? "model map" : a.model_map) + ": the fleet has no model \"" +
-                                        to + "\"; it has " + models_of(fleet));
+      return Error(Errc::bad_input, "model map: the fleet has no model \"" + to + "\"; it has " + models_of(fleet));
   naming.model_map = std::move(*map);
   return naming;
 }
