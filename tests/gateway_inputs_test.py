@@ -126,14 +126,6 @@ def check_a_model_in_a_header(world):
     assert talk.answer.status == 404 and "set-cookie" not in talk.answer.fields, talk.raw
 
 
-def check_cache_keys_of_clients(world):
-    """J20"""
-    world.provider.follow(world.script)
-    talk = chat(world, cache_salt="mine", prompt_cache_key="mine")
-    assert talk.answer.status in (200, 400), talk.answer.body
-    assert all('"mine"' not in r["body"] for r in world.provider.seen()), "a client's cache key went upstream"
-
-
 def check_two_requests_on_one_connection(world):
     world.provider.follow(world.script)
     data = services.request_bytes("/v1/chat/completions", CHAT.encode(), world.key)

@@ -125,8 +125,9 @@ class Secrets(Case):
             text = '{"error":{"message":"key ' + self.places[0].key + ' is bad","type":"x","code":"y"}}'
             self.provider.follow({"faults": [{"do": "status", "every": 2, "status": 401 if round_ else 400, "text": text}]})
         admin = {}
-        for path in ("/metrics", "/healthz", "/readyz", "/fleet", "/health", "/decisions", "/keys", "/budgets", "/modes", "/config", "/openapi.json"):
-            answer = services.exchange(self.gateway.admin_port, request_bytes(path))
+        for path in ("/metrics", "/openapi.json", "/v1/fleet", "/v1/health", "/v1/supply-curve?model=large", "/v1/decisions", "/v1/budgets", "/v1/keys", "/v1/mode", "/v1/config"):
+            answer = services.exchange(self.gateway.admin_port, request_bytes(path, key=self.gateway.admin_key))
+            self.assertEqual(answer.status, 200, f"{path}: {answer.body[:300]}")
             admin[path] = str(answer.fields).encode() + answer.body
         self.assertIn(b"ace_", admin["/metrics"], "there are metrics to look at")
         core = pathlib.Path(f"/proc/{self.gateway.pid}/limits").read_text().partition("Max core file size")[2].split()[0]
@@ -137,7 +138,7 @@ class Secrets(Case):
             if path.is_file() and path.name != "signing.pem":
                 places[f"spine {path.name}"] = path.read_bytes()
         self.assertGreater(len(places), 10)
-        keys = [p.key for p in self.places] + [self.gateway.keys["acme"], self.gateway.keys["labs"], *bad]
+        keys = [p.key for p in self.places] + [*self.gateway.keys.values(), self.gateway.admin_key, *bad]
         for secret in [*keys, self.PROMPT, self.USER]:
             for spelling in self.spellings(secret):
                 for where, data in places.items():

@@ -73,6 +73,7 @@ class Gateway(services.Service):
         self.keys = {tenant: self.run("keys", "new", "--file", f"{name}.keys.yaml", "--tenant", tenant).strip() for tenant in keys}
         if keys:
             lines.append(f"keys: {name}.keys.yaml")
+            self.admin_key = self.run("keys", "new", "--file", f"{name}.keys.yaml", "--admin").strip()
         conf.write_text("\n".join(lines) + "\n" + config)
         super().__init__([ace, "serve", "--config", conf], folder, name, env=self.environment, preexec_fn=preexec_fn)
         self.wait_for_port(self.port)
