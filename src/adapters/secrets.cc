@@ -1,6 +1,7 @@
 /// Where the keys of providers are: variables of this process, and files that nobody else may read.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,8 @@ Result<Secret> read_secret_file(const std::string& path) {
 }  // namespace
 
 ReadSecret secrets_of_process(std::string folder) {
+  const rlimit none{0, 0};
+  (void)::setrlimit(RLIMIT_CORE, &none);  // a core would hold every key
   return [folder = std::move(folder)](const SecretName& name) -> Result<Secret> {
     if (name.env.empty())
       return read_secret_file(name.file.starts_with('/') || folder.empty() ? name.file : folder + "/" + name.file);

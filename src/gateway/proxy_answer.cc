@@ -4,6 +4,21 @@
 #include "gateway/proxy_parts.h"
 
 namespace ace::gateway {
+namespace {
+
+/// A provider may quote the key that it was sent: it is ours, and no client's. @param head lines that were sent to it
+std::string without_keys_of(std::string_view head, std::string text) {
+  for (const std::string_view name : {"authorization: Bearer ", "api-key: "}) {
+    const std::size_t at = head.find(name);
+    if (at == std::string_view::npos) continue;
+    const std::string_view key = head.substr(at + name.size(), head.find('\r', at) - at - name.size());
+    for (std::size_t found = 0; !key.empty() && (found = text.find(key, found)) != std::string::npos;)
+      text.replace(found, key.size(), "[key]");
+  }
+  return text;
+}
+
+}  // namespace
 
 /// No response at all.
 Proxy::Next Proxy::unreachable(Serving& s, const net::Sent& sent) {
@@ -49,6 +64,7 @@ net::Task<Proxy::Next> Proxy::refused(Serving& s, Attempt& a) {
   Desk::Failed failure{.why = refusal.why, .retry_after = refusal.retry_after, .limit = refusal.limit};
   if (refusal.billed) failure.billed = s.prompt_alone();
   s.error = std::move(refusal.error);
+  s.error.message = without_keys_of(a.prepared.fields.reveal(), std::move(s.error.message));
   s.retry_after = refusal.retry_after;
   co_return shared_.desk.failed(clock_.now(), *s.flight, failure) ? Next::again : Next::give_up;
 }
