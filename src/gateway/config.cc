@@ -91,6 +91,19 @@ void read_spine(Findings& findings, const Place& at, Config& config) {
   map.done();
 }
 
+void read_cache(Findings& findings, const Place& at, Config::Cache& cache) {
+  Map map(findings, at);
+  const auto size = [&](const char* key, std::size_t& into) {
+    if (const auto bytes = findings.value<double>(map.get(key), fleet_file::parse_bytes))
+      into = static_cast<std::size_t>(std::min(std::max(*bytes, 0.0), 1e12));
+  };
+  size("bytes", cache.bytes);
+  size("answer_bytes", cache.answer_bytes);
+  if (const auto ttl = findings.duration(map.get("ttl"), kSecond, 30 * kDay)) cache.ttl = *ttl;
+  if (const auto sampled = findings.boolean(map.get("sampled"))) cache.sampled = *sampled;
+  map.done();
+}
+
 bool loopback(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
 
 }  // namespace
@@ -116,11 +129,19 @@ ConfigReading parse_config(std::string_view yaml, const std::string& file) {
     config.fleet = findings.text(root.need("fleet", "the path of the fleet file")).value_or("");
     config.prices = findings.text(root.get("prices")).value_or("");
     read_spine(findings, root.need("spine", "write spine: {dir: PATH}"), config);
+    if (const Place admin = root.get("admin")) {
+      Config::Listen own;
+      own.port = 9090;
+      config.admin = read_listen(findings, admin, own);
+    }
+    config.keys = findings.text(root.get("keys")).value_or("");
     config.tenant = findings.name(root.get("tenant")).value_or("");
-    if (!loopback(config.listen.address))
-      findings.mistake(root.get("listen"),
-                       fmt::format("whoever reaches {} could use it: nobody is asked for a key", config.listen.address),
-                       "listen on 127.0.0.1");
+    for (const Config::Listen* listen : {&config.listen, config.admin ? &*config.admin : nullptr})
+      if (listen != nullptr && config.keys.empty() && !loopback(listen->address))
+        findings.mistake(root.get(listen == &config.listen ? "listen" : "admin"),
+                         fmt::format("whoever reaches {} could use it: nobody is asked for a key", listen->address),
+                         "name a file of keys (keys: PATH, made by ace keys), or listen on 127.0.0.1");
+    if (const Place cache = root.get("cache")) read_cache(findings, cache, config.cache.emplace());
     read_mode(findings, root, config);
     if (const auto alike = findings.boolean(root.get("alike"))) config.alike = *alike && config.mode == Mode::canary;
     read_trial(findings, root.get("trial"), config.trial);

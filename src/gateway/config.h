@@ -20,12 +20,14 @@ struct Config {
     friend bool operator==(const Listen&, const Listen&) = default;
   };
   Listen listen;
-  unsigned threads = 0;       ///< 0 = one for each CPU
-  std::string fleet, prices;  ///< files; prices empty = none beside the fleet file
-  std::string spine_dir;      ///< directory
+  std::optional<Listen> admin;  ///< none = no admin API
+  unsigned threads = 0;         ///< 0 = one for each CPU
+  std::string fleet, prices;    ///< files; prices empty = none beside the fleet file
+  std::string spine_dir;        ///< directory
   spine::Durability durability = spine::Durability::group;
   bool serve_unledgered = false;
-  std::string tenant;  ///< whose all requests are: nobody is asked for a key
+  std::string keys;    ///< file; empty = nobody is asked for one
+  std::string tenant;  ///< whose the requests are where nobody is asked for a key
   Mode mode = Mode::observe;
   std::int64_t canary_ppm = 0;
   bool alike = false;  ///< canary: A/A, both arms served alike
@@ -37,6 +39,13 @@ struct Config {
     Duration connect{kSecond}, first_token{30 * kSecond}, next_token{15 * kSecond}, total{600 * kSecond};
     friend bool operator==(const Timeouts&, const Timeouts&) = default;
   } timeouts;
+  struct Cache {
+    std::size_t bytes = 64U << 20U, answer_bytes = 1U << 20U;
+    Duration ttl = kHour;
+    bool sampled = false;  ///< also answers that were drawn at a temperature
+    friend bool operator==(const Cache&, const Cache&) = default;
+  };
+  std::optional<Cache> cache;  ///< of answers; none = none
   Duration drain{30 * kSecond};
   std::uint64_t body_bytes = 10 * 1024 * 1024;
   friend bool operator==(const Config&, const Config&) = default;

@@ -25,10 +25,13 @@ TEST(Config, needs_only_a_fleet_and_a_spine_and_then_acts_on_nothing) {
 TEST(Config, reads_every_key) {
   const ConfigReading reading = parse_config(R"(version: 1
 listen: {address: 127.0.0.2, port: 443, tls: {certificate: chain.pem, key: key.pem}}
+admin: {port: 9091}
 threads: 4
 fleet: f.yaml
 prices: p.json
 spine: {dir: /var/lib/ace, durability: relaxed, on_failure: serve_unledgered}
+keys: keys.yaml
+cache: {bytes: 8MiB, answer_bytes: 64KiB, ttl: 10m, sampled: true}
 tenant: acme
 mode: canary
 canary: 5%
@@ -45,6 +48,9 @@ body_bytes: 1048576
   EXPECT_TRUE(reading.warnings.empty());
   const Config& c = reading.config;
   EXPECT_EQ(c.listen, (Config::Listen{"127.0.0.2", 443, "chain.pem", "key.pem"}));
+  EXPECT_EQ(c.admin, (Config::Listen{"127.0.0.1", 9091, "", ""}));
+  EXPECT_EQ(c.keys, "keys.yaml");
+  EXPECT_EQ(c.cache, (Config::Cache{8U << 20, 64U << 10, 10 * kMinute, true}));
   EXPECT_EQ(c.threads, 4U);
   EXPECT_EQ(c.durability, spine::Durability::relaxed);
   EXPECT_TRUE(c.serve_unledgered);
@@ -82,9 +88,10 @@ TEST(Config, says_all_that_is_wrong_at_once_and_where) {
     EXPECT_NE(text.find(what), std::string::npos) << what << "\n" << text;
 }
 
-TEST(Config, does_not_listen_to_the_world) {
+TEST(Config, does_not_listen_to_the_world_without_keys) {
   EXPECT_NE(mistakes(std::string(kLeast) + "listen: {address: 0.0.0.0}\n").find("nobody is asked for a key"),
             std::string::npos);
+  EXPECT_EQ(mistakes(std::string(kLeast) + "listen: {address: 0.0.0.0}\nkeys: keys.yaml\n"), "");
 }
 
 TEST(StaticRoutes, lead_to_the_baseline_then_to_an_api_then_to_the_first_declared) {

@@ -95,6 +95,7 @@ std::variant<std::unique_ptr<Flight>, Desk::Refusal> Desk::admit(Instant at, con
   Flight& f = *flight;
   f.id = make_request_id(now, ids_);
   f.era = era;
+  f.tenant = caller.tenant;
   f.arm = acts_on(arriving);
   f.acts = f.arm && !(options_.mode == Mode::canary && options_.alike);
   f.fixed = arriving.fixed;

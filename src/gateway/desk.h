@@ -4,6 +4,7 @@
 /// I/O; the decision itself (dispatch/) takes none.
 ///
 /// Start with `admit`, `decide` and `completed`; docs/GATEWAY.md has the modes.
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,7 @@
 #include "gateway/flight.h"
 #include "gateway/prefixes.h"
 #include "gateway/spine_port.h"
+#include "gateway/steering.h"
 #include "gateway/trial.h"
 #include "ledger/budget.h"
 
@@ -113,6 +115,9 @@ class Desk {
   /// @return whether another attempt may be made: decide() again
   bool failed(Instant now, Flight& flight, const Failed& failure);
 
+  /// Answered from ACE's own cache, before it was decided on. @param usage as the answer was counted when it was made
+  Receipt answered_from_cache(Instant now, Flight& flight, RequestId source, const Usage& usage);
+
   /// It ends without an answer.
   Receipt gave_up(Instant now, Flight& flight);
   /// The client went away. @param so_far what had been used by then; nothing if it was not sent
@@ -141,6 +146,11 @@ class Desk {
   };
   [[nodiscard]] Standing standing() const;
 
+  // Pictures for an operator. @see Steering
+  [[nodiscard]] std::vector<DestinationView> destinations(Instant now);
+  [[nodiscard]] Result<CurveView> curve(Instant now, std::string_view model, double prompt, double output);
+  [[nodiscard]] std::vector<DecisionView> decisions(std::size_t most) const;
+
   struct View {
     Mode mode = Mode::observe;
     std::size_t in_flight = 0, waiting = 0;
@@ -150,6 +160,7 @@ class Desk {
   [[nodiscard]] View view() const;
 
  private:
+  static constexpr std::size_t kRecent = 1000;
   Instant tick(Instant now);
   [[nodiscard]] std::shared_ptr<Era> era_of(const std::shared_ptr<const World>& world) const;
   std::shared_ptr<Telling> telling_of(Era& era, bool acts, Instant now);
@@ -169,6 +180,7 @@ class Desk {
   static void predict_cached(Era& era, const Flight& flight, Live& live, Instant now);
   static void remember_prompt(const Flight& flight, Instant now);
   void claim_in(const std::shared_ptr<Era>& era, Flight& flight, Instant now);
+  void remember(Instant now, const Flight& flight, const event::Completed& completed, const Receipt& receipt);
   void judge(Instant now, const Flight& flight, const event::Completed& completed, const Receipt& receipt);
   Receipt end(Instant now, Flight& flight, event::Completed completed);
 
@@ -202,6 +214,7 @@ class Desk {
   std::map<RequestId, Flight*> flights_;  ///< not ended
   Prefixes prefixes_;
   Trial trial_;
+  std::deque<DecisionView> recent_;  ///< requests that have ended, the latest last
   std::string demoted_;
   std::uint64_t demotions_ = 0;
 };

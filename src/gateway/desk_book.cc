@@ -145,6 +145,25 @@ Desk::Receipt Desk::completed(Instant at, Flight& f, const Answered& answered) {
   return end(now, f, c);
 }
 
+Desk::Receipt Desk::answered_from_cache(Instant at, Flight& f, RequestId source, const Usage& usage) {
+  const std::scoped_lock lock(mutex_);
+  const Instant now = tick(at);
+  event::CacheHit hit;
+  hit.id = f.id;
+  hit.at = now;
+  hit.source = source;
+  record(f, hit);
+  event::Completed c;
+  c.id = f.id;
+  c.at = now;
+  c.outcome = event::Outcome::cache_hit;
+  c.usage = usage;
+  c.output_requested = usage.completion();
+  c.slo_met = true;
+  c.exact_match = true;
+  return end(now, f, c);
+}
+
 Desk::Receipt Desk::gave_up(Instant at, Flight& f) {
   const std::scoped_lock lock(mutex_);
   const Instant now = tick(at);
@@ -205,6 +224,7 @@ Desk::Receipt Desk::end(Instant now, Flight& f, event::Completed c) {
   if (budgets_ != nullptr && !f.ticket.places.empty()) budgets_->post(f.ticket, receipt.cost, now);
   record(f, c);
   judge(now, f, c, receipt);
+  remember(now, f, c, receipt);
   flights_.erase(f.id);
   --f.era->flights;
   std::erase_if(eras_, [&](const auto& era) { return era != eras_.back() && era->flights == 0; });

@@ -112,7 +112,7 @@ Desk::Standing Desk::standing() const {
 
 /// Takes an ended request into account, and steps down where a gate is breached.
 void Desk::judge(Instant now, const Flight& f, const event::Completed& c, const Receipt& receipt) {
-  if (c.outcome == event::Outcome::client_abort) return;
+  if (c.outcome == event::Outcome::client_abort || c.outcome == event::Outcome::cache_hit) return;
   const bool served = c.outcome == event::Outcome::served;
   // Nobody could have served it: not what is judged here.
   const bool own_fault =

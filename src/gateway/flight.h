@@ -24,6 +24,7 @@ struct Flight {
   std::shared_ptr<Era> era;          ///< it came in under, and ends under
   std::shared_ptr<Telling> telling;  ///< null: none of it is recorded
   event::Admitted admitted;
+  std::string tenant;  ///< of the caller
   std::string_view data_class;
   BudgetTicket ticket;
   std::vector<std::uint32_t> blocks;  ///< of its prompt

@@ -15,7 +15,10 @@ class Gateway {
     Config config;
     Desk* desk = nullptr;  ///< outlives the gateway, as do the others
     const Callers* callers = nullptr;
-    std::string authorities;  ///< PEM file trusted in place of the system's; for tests
+    Meter* meter = nullptr;
+    AnswerCache* cache = nullptr;   ///< null = none
+    net::Handler* admin = nullptr;  ///< on a listener of its own, if the configuration has one
+    std::string authorities;        ///< PEM file trusted in place of the system's; for tests
   };
   /// Listens and serves when this returns. @return unavailable if it cannot listen, bad_input for certificates
   static Result<std::unique_ptr<Gateway>> start(const Parts& parts);
@@ -23,6 +26,7 @@ class Gateway {
   ~Gateway();
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] std::uint16_t admin_port() const { return admin_port_; }
   /// Stops accepting, says that it is not ready, lets what is under way end. Returns when it has, or at the limit, when
   /// what is left was cut.
   void drain(Duration limit);
@@ -32,7 +36,7 @@ class Gateway {
   explicit Gateway(const Parts& parts);
   ProxyShared shared_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::uint16_t port_ = 0;
+  std::uint16_t port_ = 0, admin_port_ = 0;
   bool drained_ = false;
 };
 

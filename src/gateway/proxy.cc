@@ -17,6 +17,13 @@ std::uint32_t needs_of(const wire::Request& r) {
          (r.structured_output ? kJsonSchema : 0U) | (r.reasoning ? kReasoning : 0U);
 }
 
+/// Whether the client wants an answer made for it alone.
+bool past_the_cache(const net::RequestHead& head) {
+  const net::Field* const control = net::find(head.fields, "cache-control");
+  return control != nullptr && (control->value.find("no-store") != std::string_view::npos ||
+                                control->value.find("no-cache") != std::string_view::npos);
+}
+
 }  // namespace
 
 std::string Proxy::error_body(net::Fault fault, std::string_view path) {
@@ -111,9 +118,11 @@ std::optional<wire::WireError> Proxy::resolve(Serving& s) const {
 }
 
 net::Task<> Proxy::serve_operation(net::Exchange& exchange, wire::Operation operation) {
-  Serving s(exchange, operation, {});
+  const auto serving = std::make_unique<Serving>(exchange, operation, std::string());
+  Serving& s = *serving;
   if (const auto error = stranger(exchange.head())) {  // before its body is taken: 10 MiB are held for nobody
     co_await fail(s, *error);
+    count(s);
     co_return;
   }
   net::Exchange::Body body = co_await exchange.read_body();
@@ -126,33 +135,41 @@ net::Task<> Proxy::serve_operation(net::Exchange& exchange, wire::Operation oper
   wire::ReadRequest read = wire::read_request(operation, s.body, limits, json_);
   if (read.error) {
     co_await fail(s, *read.error);
+    count(s);
     co_return;
   }
   s.request = std::move(read.request);
   s.blocks = prompt_blocks(json_.root());
+  if (shared_.cache != nullptr && !s.request.stream && !past_the_cache(exchange.head()) &&
+      is_cacheable(s.request, json_.root(), shared_.cache_sampled))
+    s.question.emplace();
   while (s.flight == nullptr) {
     s.world = shared_.desk.world();
-    if (!s.known) {
-      auto admitted = shared_.callers.admit(exchange.head().fields, s.world->fleet, &s.request, clock_.now());
-      if (const auto* refused = std::get_if<Callers::Refused>(&admitted)) {
-        co_await fail(s, refused->error, refused->retry_after, refused->retry_after > Duration{0});
-        co_return;
-      }
-      auto& known = std::get<Callers::Admitted>(admitted);
-      s.caller = std::move(known.caller);
-      s.pass = std::move(known.pass);
+    auto admitted = shared_.callers.admit(exchange.head().fields, s.world->fleet, &s.request, clock_.now());
+    if (const auto* refused = std::get_if<Callers::Refused>(&admitted)) {
+      co_await fail(s, refused->error, refused->retry_after, refused->retry_after > Duration{0});
+      count(s);
+      co_return;
     }
+    auto& known = std::get<Callers::Admitted>(admitted);
+    s.pass = nullptr;  // of a world that is gone meanwhile
+    s.caller = std::move(known.caller);
+    s.pass = std::move(known.pass);
+    if (s.question) s.question = question_of(s);
     if (const auto error = resolve(s)) {
       co_await fail(s, *error);
+      count(s);
       co_return;
     }
     if (!admit(s)) {
       const wire::WireError refusal = s.error;
       co_await fail(s, refusal, s.retry_after, s.again);
+      count(s);
       co_return;
     }
   }
-  co_await run(s);
+  if (!co_await answer_from_cache(s)) co_await run(s);
+  count(s);
   if (s.pass) s.pass->used(s.tokens, clock_.now());
 }
 
@@ -178,7 +195,6 @@ bool Proxy::admit(Serving& s) {
   const Desk::Refusal& refusal = std::get<Desk::Refusal>(admitted);
   switch (refusal.why) {
     case Desk::Refused::outdated:
-      s.known = false;
       return true;
     case Desk::Refused::spine:
       s.error = {503, "spine_unavailable", "the request cannot be recorded now, so it is not served"};
@@ -194,6 +210,51 @@ bool Proxy::admit(Serving& s) {
   return false;
 }
 
+/// What is looked up: shared by nobody of another tenant or rule.
+CacheKey Proxy::question_of(const Serving& s) {
+  const std::string rule =
+      s.caller.compliance.valid() ? s.world->fleet.compliance[s.caller.compliance.value].name : std::string();
+  (void)json_.parse(s.body);
+  return cache_key_of(s.caller.tenant + "\n" + rule, s.request, json_.root());
+}
+
+net::Task<bool> Proxy::answer_from_cache(Serving& s) {
+  if (!s.question || !s.flight->acts) co_return false;
+  const AnswerCache::Lookup found = shared_.cache->find(*s.question, clock_.now());
+  s.keep = found.keep;
+  if (found.answer == nullptr) co_return false;
+  Usage usage = s.prompt_alone();
+  if (const auto facts = wire::read_response(s.operation, found.answer->body, json_)) usage = s.usage_of(*facts, false);
+  s.receipt = shared_.desk.answered_from_cache(clock_.now(), *s.flight, found.answer->source, usage);
+  std::string fields = s.head_fields(found.answer->content_type) + "x-ace-cache: hit\r\n";
+  append_cost(fields, *s.receipt);
+  s.told = 200;
+  (void)co_await s.exchange.respond(200, fields, found.answer->body);
+  co_return true;
+}
+
+/// What the metrics are told of it.
+void Proxy::count(const Serving& s) {
+  Ended ended;
+  ended.operation = s.operation;
+  const bool cached = s.receipt && s.told == 200 && s.destination.empty();
+  ended.outcome = s.left          ? Outcome::client_left
+                  : s.told == 200 ? (cached ? Outcome::from_cache : Outcome::served)
+                                  : outcome_of(s.told, s.told_code);
+  ended.took = s.exchange.loop().now() - s.started;
+  if (s.first_token) ended.first_token = *s.first_token - s.started;
+  if (s.sent_on && !s.waited) ended.overhead = *s.sent_on - s.started;
+  ended.destination = s.destination;
+  ended.attempts = s.flight ? s.flight->attempts.size() : 0;
+  ended.input_tokens = s.used.prompt().value;
+  ended.output_tokens = s.used.completion().value;
+  if (s.receipt) {
+    ended.cost = s.receipt->cost;
+    if (s.receipt->priced) ended.baseline = s.receipt->baseline;
+  }
+  shared_.meter.ended(ended);
+}
+
 /// From admission to the end, whatever that is.
 net::Task<> Proxy::run(Serving& s) {
   Desk& desk = shared_.desk;
@@ -202,6 +263,7 @@ net::Task<> Proxy::run(Serving& s) {
   const net::Cancel::Subscription left(s.exchange.gone(), bell.ringer());
   for (;;) {
     if (s.exchange.gone().cancelled()) {
+      s.left = true;
       (void)desk.aborted(clock_.now(), *s.flight, {});
       co_return;
     }
@@ -211,6 +273,7 @@ net::Task<> Proxy::run(Serving& s) {
     const Desk::Choice choice = desk.decide(now, *s.flight);
     if (choice.verdict == Verdict::no_capacity && !choice.shed && now < choice.until) {
       const Duration pause = std::clamp(Duration{(choice.until - now) / 16}, Duration{20'000'000}, kSecond);
+      s.waited = true;
       co_await bell.until(s.exchange.loop().now() + std::min<Duration>(pause, choice.until - now));
       continue;
     }
@@ -264,6 +327,7 @@ net::Task<Proxy::Next> Proxy::attempt(Serving& s) {
   patience.next_byte = std::max(shared_.timeouts.next_token,
                                 s.request.stream ? shared_.timeouts.first_token : shared_.timeouts.next_token);
   patience.total = s.deadline(shared_.timeouts.total);
+  if (!s.sent_on) s.sent_on = s.exchange.loop().now();
   net::Sent sent = co_await client_.send(upstream->origin(), out, patience, s.exchange.gone());
   if (sent.response == nullptr) co_return unreachable(s, sent);
   a.incoming = std::move(sent.response);
@@ -286,6 +350,8 @@ net::Task<> Proxy::fail(Serving& s, const wire::WireError& error, Duration retry
   std::string fields = s.head_fields(kJsonType);
   append_retry(fields, error.status, retry_after, again);
   if (s.receipt) append_cost(fields, *s.receipt);
+  s.told = error.status;
+  s.told_code = error.code;
   const std::string body = wire::error_body(wire::dialect_of(s.operation), error);
   (void)co_await s.exchange.respond(error.status, fields, body);
 }

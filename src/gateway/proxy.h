@@ -7,9 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "gateway/answer_cache.h"
 #include "gateway/callers.h"
 #include "gateway/config.h"
 #include "gateway/desk.h"
+#include "gateway/meter.h"
 #include "gateway/upstreams.h"
 #include "net/client.h"
 #include "net/exchange.h"
@@ -21,6 +23,9 @@ namespace ace::gateway {
 struct ProxyShared {
   Desk& desk;
   const Callers& callers;
+  Meter& meter;
+  AnswerCache* cache;  ///< null = answers are not kept
+  bool cache_sampled;
   Config::Timeouts timeouts;
   std::atomic<bool> draining = false;  ///< /readyz says no
 };
@@ -44,6 +49,9 @@ class Proxy final : public net::Handler {
   std::optional<wire::WireError> resolve(Serving& s) const;
   bool admit(Serving& s);
   net::Task<> run(Serving& s);
+  net::Task<bool> answer_from_cache(Serving& s);
+  CacheKey question_of(const Serving& s);
+  void count(const Serving& s);
   net::Task<Next> attempt(Serving& s);
   net::Task<Next> refused(Serving& s, Attempt& a);
   net::Task<Next> whole(Serving& s, Attempt& a);

@@ -44,6 +44,8 @@ Proxy::Next Proxy::broken(Serving& s, Attempt& a, net::SendFault fault) {
 }
 
 Proxy::Next Proxy::client_left(Serving& s, const Usage& usage, OfferId billed_as) {
+  s.used = usage;
+  s.left = true;
   s.tokens = usage.prompt().value + usage.completion().value;
   const Desk::Answered so_far{.usage = usage, .billed_as = billed_as, .streamed = s.request.stream};
   (void)shared_.desk.aborted(clock_.now(), *s.flight, so_far);
@@ -89,6 +91,12 @@ net::Task<Proxy::Next> Proxy::whole(Serving& s, Attempt& a) {
   s.receipt = shared_.desk.completed(clock_.now(), *s.flight, answered);
   std::string fields = s.head_fields(kJsonType);
   append_cost(fields, *s.receipt);
+  s.used = usage;
+  s.told = 200;
+  if (s.keep) {
+    CachedAnswer kept{s.flight->id, std::string(kJsonType), answer.body};
+    (void)shared_.cache->put(*s.question, std::move(kept), clock_.now());
+  }
   (void)co_await s.exchange.respond(200, fields, answer.body);
   co_return Next::done;
 }
@@ -115,6 +123,7 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
     state = step.state;
     if (!told_first && answer.content_events() > 0) {
       told_first = true;
+      s.first_token = s.exchange.loop().now();
       desk.first_token(clock_.now(), *s.flight);
     }
     if (state == Answer::State::failed && !s.begun) {  // the client has seen nothing: another may answer
@@ -126,6 +135,7 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
     if (!step.pass.empty()) {
       if (!s.begun) {
         s.begun = true;
+        s.told = 200;
         const std::string fields =
             s.head_fields("text/event-stream") + "Cache-Control: no-cache\r\n" + predicted_field(s.flight->predicted);
         (void)co_await s.exchange.begin(200, fields, std::nullopt);
@@ -136,8 +146,11 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
   }
   const bool ended = state == Answer::State::ended;
   const Usage usage = s.usage_of(answer.facts(), !ended);
+  s.used = usage;
   s.tokens = usage.prompt().value + usage.completion().value;
   if (!ended) {
+    s.told = 502;
+    s.told_code = "upstream_failed";
     s.error = {502, "upstream_failed", fmt::format("{} failed within its answer", s.destination)};
     const Desk::Failed failure{.why = Rejection::failed, .billed = usage};
     (void)desk.failed(clock_.now(), *s.flight, failure);

@@ -26,14 +26,21 @@ struct Proxy::Serving {
   std::shared_ptr<const World> world;
   Caller caller;
   std::unique_ptr<Pass> pass;
-  bool known = false;  ///< who asks
   ModelId model;
   std::unique_ptr<Flight> flight;
   std::string destination, served_model;   ///< of the last attempt
   wire::WireError error{500, "", "", ""};  ///< why not, so far
   Duration retry_after{0};
-  bool again = false;  ///< trying again may help
-  bool begun = false;  ///< the client has begun to get an answer
+  bool again = false;                ///< trying again may help
+  bool begun = false;                ///< the client has begun to get an answer
+  std::optional<CacheKey> question;  ///< one that may be given the same answer again
+  bool keep = false;                 ///< it came before: its answer is kept
+  int told = 0;                      ///< status that the client was given; 0 = none
+  std::string told_code;             ///< and why, of an error
+  bool left = false;                 ///< the client
+  std::optional<net::Steady> sent_on, first_token;
+  bool waited = false;  ///< for capacity
+  Usage used;           ///< by the answer, as far as it came
   std::optional<Desk::Receipt> receipt;
   std::int64_t tokens = 0;  ///< used in all
 

@@ -45,53 +45,96 @@ Result<std::unique_ptr<Service>> Service::start(Options options) {
   desk.patience = config.patience;
   desk.seed = service->options_.seed;
   service->desk_ = std::make_unique<Desk>(*std::move(world), desk, *service->spine_, service->budgets_.get());
-  service->callers_ = std::make_unique<OneCaller>(config.tenant);
-  Result<std::unique_ptr<Gateway>> gateway = Gateway::start(
-      {.config = config, .desk = service->desk_.get(), .callers = service->callers_.get(), .authorities = {}});
+  if (config.keys.empty()) {
+    service->callers_ = std::make_unique<OneCaller>(config.tenant);
+  } else {
+    Result<std::unique_ptr<KeyBook>> keys = KeyBook::open(config.keys);
+    if (!keys) return std::move(keys).error();
+    service->keys_ = *std::move(keys);
+    service->callers_ = std::make_unique<KeyCallers>(*service->keys_, service->limits_, service->metrics_);
+  }
+  if (config.cache) {
+    AnswerCache::Options cache;
+    cache.bytes = config.cache->bytes;
+    cache.answer_bytes = config.cache->answer_bytes;
+    cache.ttl = config.cache->ttl;
+    service->cache_ = std::make_unique<AnswerCache>(cache);
+  }
+  service->watch();
+  AdminOptions admin;
+  admin.open = service->keys_ == nullptr;  // then the configuration lets it listen on this machine alone
+  admin.version = service->options_.version;
+  service->admin_ = std::make_unique<Admin>(admin, *service, service->keys_.get(), service->limits_, service->metrics_);
+  Result<std::unique_ptr<Gateway>> gateway = Gateway::start({.config = config,
+                                                             .desk = service->desk_.get(),
+                                                             .callers = service->callers_.get(),
+                                                             .meter = &service->meter_,
+                                                             .cache = service->cache_.get(),
+                                                             .admin = service->admin_.get(),
+                                                             .authorities = {}});
   if (!gateway) return std::move(gateway).error();
   service->gateway_ = *std::move(gateway);
   return service;
 }
 
+/// What is read when somebody looks.
+void Service::watch() {
+  metrics_.gauge("ace_requests_under_way", "Requests between admission and end.",
+                 [this] { return static_cast<double>(desk_->view().in_flight); });
+  metrics_.gauge("ace_requests_waiting", "Requests that wait for capacity.",
+                 [this] { return static_cast<double>(desk_->view().waiting); });
+  metrics_.gauge("ace_spine_writable", "1 while events can be recorded, else 0.",
+                 [this] { return desk_->view().spine_down ? 0.0 : 1.0; });
+  metrics_.gauge("ace_mode", "0 observe, 1 shadow, 2 canary, 3 inline.",
+                 [this] { return static_cast<double>(desk_->view().mode); });
+  metrics_.gauge("ace_demotions", "How often it stepped down by itself.",
+                 [this] { return static_cast<double>(desk_->view().demotions); });
+}
+
+Instant Service::now() { return steering_clock_.now(); }
+
 Result<std::vector<std::string>> Service::reload(const Config& next, bool acknowledged) {
+  const std::scoped_lock lock(steering_);
   Result<std::shared_ptr<const World>> world = read_world(next);
   if (!world) return std::move(world).error();
   const std::shared_ptr<const World> before = desk_->world();
   if (const ReloadVerdict verdict = hold_reload(before->fleet, (*world)->fleet); verdict.held && !acknowledged)
     return Error(Errc::conflict,
                  "the fleet file changes what a person must acknowledge: " + listed(verdict.reasons, 8));
-  Config& now = options_.config;
-  const bool mode_changes = next.mode != now.mode || next.canary_ppm != now.canary_ppm || next.alike != now.alike;
+  Config& old = options_.config;
+  const bool mode_changes = next.mode != old.mode || next.canary_ppm != old.canary_ppm || next.alike != old.alike;
   if (Result<void> kept = recording_->keep((*world)->files); !kept) return std::move(kept).error();
   if (mode_changes)
-    if (Result<void> set = desk_->set_mode(reload_clock_.now(), {next.mode, next.canary_ppm, next.alike}, acknowledged);
-        !set)
+    if (Result<void> set = desk_->set_mode(now(), {next.mode, next.canary_ppm, next.alike}, acknowledged); !set)
       return std::move(set).error();
   if (before->fleet.digest != (*world)->fleet.digest || before->routes != (*world)->routes) {
-    desk_->change(reload_clock_.now(), *std::move(world));
+    desk_->change(now(), *std::move(world));
   }
   std::vector<std::string> notes;
   const auto note = [&](const char* what, bool same) {
     if (!same) notes.push_back(std::string(what) + " changes with the next start");
   };
-  note("listen", next.listen == now.listen);
-  note("threads", next.threads == now.threads);
-  note("spine", next.spine_dir == now.spine_dir && next.durability == now.durability &&
-                    next.serve_unledgered == now.serve_unledgered);
-  note("tenant", next.tenant == now.tenant);
-  note("queue", next.queue_length == now.queue_length && next.patience == now.patience);
-  note("timeouts", next.timeouts == now.timeouts);
-  note("body_bytes", next.body_bytes == now.body_bytes);
-  note("trial", next.trial == now.trial);
-  now.mode = next.mode;
-  now.canary_ppm = next.canary_ppm;
-  now.alike = next.alike;
-  now.routes = next.routes;
-  now.drain = next.drain;
+  note("listen", next.listen == old.listen);
+  note("threads", next.threads == old.threads);
+  note("spine", next.spine_dir == old.spine_dir && next.durability == old.durability &&
+                    next.serve_unledgered == old.serve_unledgered);
+  note("keys or tenant", next.keys == old.keys && next.tenant == old.tenant);
+  note("admin", next.admin == old.admin);
+  note("cache", next.cache == old.cache);
+  note("queue", next.queue_length == old.queue_length && next.patience == old.patience);
+  note("timeouts", next.timeouts == old.timeouts);
+  note("body_bytes", next.body_bytes == old.body_bytes);
+  note("trial", next.trial == old.trial);
+  old.mode = next.mode;
+  old.canary_ppm = next.canary_ppm;
+  old.alike = next.alike;
+  old.routes = next.routes;
+  old.drain = next.drain;
   return notes;
 }
 
 Result<Recording::Counts> Service::stop() {
+  draining_ = true;
   gateway_->drain(options_.config.drain);
   gateway_.reset();
   return recording_->close();

@@ -1,0 +1,26 @@
+#pragma once
+/// Callers by the keys they present, within the limits of each.
+#include "gateway/callers.h"
+#include "gateway/key_book.h"
+#include "gateway/limits.h"
+#include "gateway/metrics.h"
+
+namespace ace::gateway {
+
+class KeyCallers final : public Callers {
+ public:
+  /// All outlive it, and every Pass it gives.
+  KeyCallers(KeyBook& keys, Limits& limits, MetricRegistry& metrics)
+      : keys_(keys), limits_(limits), metrics_(metrics) {}
+  /// The key is that of `Authorization: Bearer` or of `x-api-key`; two that differ open nothing. Whoever presents one
+  /// that does not open is told only that.
+  std::variant<Admitted, Refused> admit(std::span<const net::Field> fields, const Fleet& fleet,
+                                        const wire::Request* request, Instant now) const override;
+
+ private:
+  KeyBook& keys_;
+  Limits& limits_;
+  MetricRegistry& metrics_;
+};
+
+}  // namespace ace::gateway

@@ -1,0 +1,98 @@
+#include "gateway/key_callers.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "gateway/desk_testing.h"
+
+namespace ace::gateway {
+namespace {
+
+constexpr Instant kNow = instant(1'800'000'000'000'000'000);
+
+struct Held {
+  Held() : folder(std::filesystem::temp_directory_path() / ("ace_key_callers_" + std::to_string(::getpid()))) {
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    secret = new_key(Role::client);
+    const Result<void> made = change_keys((folder / "keys.yaml").string(), [&](KeyRing& ring) {
+      Key key;
+      key.id = "k1";
+      key.tenant = "acme";
+      key.team = "search";
+      key.models = {"large"};
+      key.operations = {wire::Operation::chat};
+      key.compliance = "alt-only";
+      key.slo = "batch";
+      key.rpm = 2;
+      key.secrets.push_back({.digest = digest_of(secret)});
+      return ring.add(key);
+    });
+    ACE_CHECK(made.has_value(), made ? "" : made.error().what().c_str());
+    book = KeyBook::open((folder / "keys.yaml").string()).value();
+    callers = std::make_unique<KeyCallers>(*book, limits, metrics);
+    request.model = "large";
+    request.prompt_tokens = 10;
+  }
+  ~Held() { std::filesystem::remove_all(folder); }
+  /// The code of the refusal, or "".
+  std::string refusal(const std::vector<net::Field>& fields) {
+    last = callers->admit(fields, fleet, &request, kNow);
+    const auto* refused = std::get_if<Callers::Refused>(&last);
+    return refused == nullptr ? "" : refused->error.code;
+  }
+  std::filesystem::path folder;
+  std::string secret;
+  std::unique_ptr<KeyBook> book;
+  Limits limits;
+  MetricRegistry metrics;
+  std::unique_ptr<KeyCallers> callers;
+  Fleet fleet = ledger_testing::small_fleet();
+  wire::Request request;
+  std::variant<Callers::Admitted, Callers::Refused> last;
+};
+
+TEST(KeyCallers, know_who_asks_by_either_field) {
+  Held held;
+  const std::string bearer = "Bearer " + held.secret;
+  for (const net::Field& field : {net::Field{"Authorization", bearer}, net::Field{"x-api-key", held.secret}}) {
+    ASSERT_EQ(held.refusal({field}), "");
+    const Caller& caller = std::get<Callers::Admitted>(held.last).caller;
+    EXPECT_EQ(caller.tenant, "acme");
+    EXPECT_EQ(caller.team, "search");
+    EXPECT_EQ(caller.key, "k1");
+    EXPECT_EQ(caller.slo, ledger_testing::kBatch);
+    EXPECT_EQ(caller.compliance, ledger_testing::kAltOnly);
+  }
+}
+
+TEST(KeyCallers, tell_nothing_to_who_has_no_key) {
+  Held held;
+  const std::string other = new_key(Role::client), admin = new_key(Role::admin);
+  EXPECT_EQ(held.refusal({}), "invalid_key");
+  EXPECT_EQ(held.refusal({{"x-api-key", other}}), "invalid_key");
+  EXPECT_EQ(held.refusal({{"x-api-key", admin}}), "invalid_key");
+  const std::string bearer = "Bearer " + held.secret;
+  EXPECT_EQ(held.refusal({{"Authorization", bearer}, {"x-api-key", other}}), "invalid_key") << "two that differ";
+  EXPECT_NE(held.metrics.expose().find("ace_key_refusals_total{"), std::string::npos) << held.metrics.expose();
+}
+
+TEST(KeyCallers, hold_a_key_to_its_scopes_and_limits) {
+  Held held;
+  const std::vector<net::Field> key = {{"x-api-key", held.secret}};
+  held.request.model = "small";
+  EXPECT_EQ(held.refusal(key), "model_not_allowed");
+  held.request.model = "large";
+  held.request.operation = wire::Operation::embeddings;
+  EXPECT_EQ(held.refusal(key), "operation_not_allowed");
+  held.request.operation = wire::Operation::chat;
+  EXPECT_EQ(held.refusal(key), "");
+  EXPECT_EQ(held.refusal(key), "");
+  EXPECT_EQ(held.refusal(key), "rate_limited") << "two a minute";
+  EXPECT_GT(std::get<Callers::Refused>(held.last).retry_after, Duration{0});
+}
+
+}  // namespace
+}  // namespace ace::gateway

@@ -1,0 +1,312 @@
+#include "gateway/service.h"
+
+#include <gtest/gtest.h>
+
+#include "adapters/ledger_view.h"
+#include "gateway/service_testing.h"
+#include "verify/verify.h"
+
+namespace ace::gateway {
+namespace {
+
+using Kind = SimulatedFault::Kind;
+
+template <class E>
+std::vector<E> all(const std::vector<event::Record>& records) {
+  std::vector<E> found;
+  for (const event::Record& record : records)
+    if (const auto* e = std::get_if<E>(&record.event)) found.push_back(*e);
+  return found;
+}
+
+/// Every decision made again and every dollar.
+std::string verified(const std::string& directory) {
+  struct Fleets : verify::Fleets {
+    std::unique_ptr<Snapshots> snapshots;
+    void hear(const event::Record&) override {}
+    Result<const Snapshot*> at(std::uint64_t number) override { return snapshots->at(number); }
+  } fleets;
+  fleets.snapshots = Snapshots::read(directory).value();
+  verify::Derivation derivation(fleets);
+  const auto disk = PosixDisk::open(directory, PosixDisk::Access::read).value();
+  std::string wrong;
+  const auto read = spine::read_log(*disk, {}, [&](const spine::Frame& frame) -> Result<void> {
+    if (frame.type != spine::RecordType::event || !wrong.empty()) return {};
+    const auto heard = derivation.hear(frame.sequence, frame.payload);
+    if (!heard) return Error(heard.error());
+    if (*heard) wrong = "expected " + (*heard)->expected + ", got " + (*heard)->got;
+    return {};
+  });
+  return read ? wrong : read.error().what();
+}
+
+SimulatedFault fault(Kind kind) {
+  SimulatedFault f;
+  f.kind = kind;
+  return f;
+}
+
+TEST(Service, answers_from_the_cheapest_destination_and_says_what_it_cost) {
+  Site site;
+  const Got got = site.chat();
+  EXPECT_EQ(got.status, 200) << got.head << got.body;
+  EXPECT_EQ(got.field("x-ace-destination"), "cheap");
+  EXPECT_EQ(got.field("x-ace-attempts"), "1");
+  EXPECT_EQ(got.field("x-request-id").substr(0, 4), "req_");
+  EXPECT_NE(got.field("x-ace-cost-usd"), "");
+  EXPECT_NE(got.field("x-ace-baseline-usd"), "");
+  EXPECT_NE(got.body.find("\"choices\""), std::string::npos);
+  ASSERT_EQ(site.stop(), "");
+  EXPECT_EQ(verified(site.spine()), "");
+  const auto end = all<event::Completed>(site.records()).at(0);
+  EXPECT_EQ(end.outcome, event::Outcome::served);
+  EXPECT_EQ(end.usage.completion(), Tokens{16});
+}
+
+TEST(Service, serves_every_operation_whole_and_streamed) {
+  Site::Wanted wanted;
+  Site site(std::move(wanted));
+  const struct {
+    const char *path, *body, *in_answer;
+  } cases[] = {
+      {"/v1/chat/completions", R"({"model":"m","messages":[{"role":"user","content":"x"}]})", "\"choices\""},
+      {"/v1/chat/completions", R"({"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]})", "[DONE]"},
+      {"/v1/completions", R"({"model":"m","prompt":"x"})", "\"choices\""},
+      {"/v1/completions", R"({"model":"m","prompt":"x","stream":true})", "[DONE]"},
+      {"/v1/responses", R"({"model":"m","input":"x"})", "\"output\""},
+      {"/v1/responses", R"({"model":"m","input":"x","stream":true})", "response.completed"},
+      {"/v1/embeddings", R"({"model":"m","input":"x"})", "\"embedding\""},
+  };
+  for (const auto& c : cases) {
+    const Got got = site.send(post(c.path, c.body));
+    EXPECT_EQ(got.status, 200) << c.path << got.head << got.body;
+    EXPECT_NE(got.body.find(c.in_answer), std::string::npos) << c.path << "\n" << got.body;
+  }
+  const Got models = site.send("GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(models.status, 200);
+  EXPECT_NE(models.body.find("\"id\":\"m\""), std::string::npos);
+  ASSERT_EQ(site.stop(), "");
+  EXPECT_EQ(verified(site.spine()), "");
+  for (const auto& end : all<event::Completed>(site.records())) EXPECT_EQ(end.outcome, event::Outcome::served);
+}
+
+TEST(Service, hands_a_stream_on_and_books_its_first_token) {
+  Site site;
+  const Got got = site.chat(R"(,"stream":true)");
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.field("Content-Type"), "text/event-stream");
+  EXPECT_NE(got.field("x-ace-predicted-cost-usd"), "");
+  EXPECT_EQ(got.body.find("\"usage\":{"), std::string::npos) << "the client did not ask for it";
+  ASSERT_EQ(site.stop(), "");
+  const auto records = site.records();
+  EXPECT_EQ(all<event::FirstToken>(records).size(), 1U);
+  EXPECT_EQ(all<event::Completed>(records).at(0).usage.completion(), Tokens{16}) << "as the provider counted";
+  EXPECT_EQ(verified(site.spine()), "");
+}
+
+TEST(Service, in_observe_forwards_as_the_static_route_says) {
+  Site::Wanted wanted;
+  wanted.mode = "observe";
+  Site site(std::move(wanted));
+  EXPECT_EQ(site.chat().field("x-ace-destination"), "dear");
+  ASSERT_EQ(site.stop(), "");
+  EXPECT_EQ(site.cheap->provider().count(), 0);
+  EXPECT_EQ(verified(site.spine()), "");
+}
+
+TEST(Service, spills_to_the_next_in_merit_order) {
+  for (const int status : {429, 503, 500}) {
+    Site::Wanted wanted;
+    wanted.cheap.faults = {fault(Kind::status)};
+    wanted.cheap.faults[0].status = status;
+    Site site(std::move(wanted));
+    const Got got = site.chat();
+    EXPECT_EQ(got.status, 200) << status;
+    EXPECT_EQ(got.field("x-ace-destination"), "dear") << status;
+    EXPECT_EQ(got.field("x-ace-attempts"), "2") << status;
+    ASSERT_EQ(site.stop(), "");
+    EXPECT_EQ(verified(site.spine()), "");
+  }
+}
+
+TEST(Service, does_not_repeat_what_is_the_requests_own_fault) {
+  Site::Wanted wanted;
+  wanted.cheap.faults = {fault(Kind::status)};
+  wanted.cheap.faults[0].status = 400;
+  Site site(std::move(wanted));
+  const Got got = site.chat();
+  EXPECT_EQ(got.status, 400);
+  EXPECT_EQ(got.field("x-should-retry"), "false");
+  EXPECT_EQ(site.dear->provider().count(), 0);
+}
+
+TEST(Service, tries_another_while_the_client_has_seen_nothing_and_never_after) {
+  for (const std::int64_t event : {0, 3}) {
+    Site::Wanted wanted;
+    SimulatedFault cut = fault(Kind::close);
+    cut.place = event == 0 ? Place::after_head : Place::after_event;
+    cut.event = event;
+    wanted.cheap.faults = {cut};
+    Site site(std::move(wanted));
+    const Got got = site.chat(R"(,"stream":true)");
+    EXPECT_EQ(got.status, 200);
+    EXPECT_EQ(site.dear->provider().count(), event == 0 ? 1 : 0);
+    EXPECT_EQ(got.body.find("[DONE]") == std::string::npos, event != 0) << got.body;
+    if (event != 0) {
+      EXPECT_NE(got.body.find("\"error\""), std::string::npos) << got.body;
+    }
+    ASSERT_EQ(site.stop(), "");
+    EXPECT_EQ(verified(site.spine()), "");
+  }
+}
+
+TEST(Service, cancels_upstream_when_the_client_leaves_and_books_what_was_used) {
+  Site::Wanted wanted;
+  wanted.cheap.tpot = std::chrono::milliseconds{20};
+  wanted.cheap.tokens = 1000;
+  Site site(std::move(wanted));
+  {
+    const net::Peer peer = net::Peer::connect(site.service->port());
+    (void)peer.send(
+        post("/v1/chat/completions", R"({"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]})"));
+    (void)peer.receive_until("chat.completion.chunk");
+  }
+  EXPECT_TRUE(net::eventually([&] {
+    const auto seen = site.cheap->provider().seen();
+    return !seen.empty() && seen[0].outcome == SimulatedRequest::Outcome::gone;
+  }));
+  EXPECT_TRUE(net::eventually([&] { return site.service->desk().view().in_flight == 0; }));
+  ASSERT_EQ(site.stop(), "");
+  const auto end = all<event::Completed>(site.records()).at(0);
+  EXPECT_EQ(end.outcome, event::Outcome::client_abort);
+  EXPECT_LT(end.usage.completion(), Tokens{1000});
+  EXPECT_EQ(verified(site.spine()), "");
+}
+
+TEST(Service, refuses_what_no_destination_may_see) {
+  Site::Wanted wanted;
+  wanted.tenants = "{acme: {compliance: eu-only}}";
+  Site site(std::move(wanted));
+  EXPECT_EQ(site.chat().field("x-ace-destination"), "dear") << "cheap is not of the eu";
+  site.dear->set_listening(false);
+  const Got got = site.chat();
+  EXPECT_GE(got.status, 500);
+  EXPECT_EQ(site.cheap->provider().count(), 0) << "at no price, through no fallback";
+  ASSERT_EQ(site.stop(), "");
+  EXPECT_EQ(verified(site.spine()), "");
+}
+
+TEST(Service, takes_a_stricter_rule_from_the_request) {
+  Site site;
+  EXPECT_EQ(site.chat("", "x-ace-compliance: eu-only\r\n").field("x-ace-destination"), "dear");
+  EXPECT_EQ(site.chat("", "x-ace-compliance: moon-only\r\n").status, 400);
+}
+
+TEST(Service, says_in_the_dialect_of_the_caller_what_it_does_not_serve) {
+  Site site;
+  const Got unknown =
+      site.send(post("/v1/chat/completions", R"({"model":"no","messages":[{"role":"user","content":"x"}]})"));
+  EXPECT_EQ(unknown.status, 404);
+  EXPECT_NE(unknown.body.find("model_not_found"), std::string::npos) << unknown.body;
+  EXPECT_EQ(site.send(post("/v2/chat", "{}")).status, 404);
+  EXPECT_EQ(site.send(post("/v1/chat/completions", "{")).status, 400);
+  const Got health = site.send("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(health.status, 200);
+}
+
+TEST(Service, goes_on_with_the_same_spine_and_its_ledger_adds_up) {
+  Site site;
+  Usd told{};
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 3; ++i) {
+      const Got got = site.chat();
+      ASSERT_EQ(got.status, 200);
+      told += Usd{parse_decimal(got.field("x-ace-cost-usd"), 9).value()};
+    }
+    ASSERT_EQ(site.stop(), "");
+    if (round == 0) site.start();
+  }
+  EXPECT_EQ(verified(site.spine()), "");
+  LedgerOptions read;
+  read.save_view = false;
+  const auto ledger = ledger_of(site.spine(), read).value();
+  EXPECT_EQ(ledger.ledger.pending(), 0U);
+  const auto books = ledger.ledger.close(Grade::measured, {}).value();
+  EXPECT_EQ(books.statement.requests, 6U);
+  EXPECT_EQ(books.statement.c4, told);
+}
+
+TEST(Service, asks_for_a_key_where_there_are_keys) {
+  const std::string secret = new_key(Role::client);
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("ace_service_keys_" + std::to_string(::getpid()) + ".yaml")).string();
+  std::filesystem::remove(path);
+  ASSERT_TRUE(change_keys(path, [&](KeyRing& ring) {
+    Key key;
+    key.id = "k1";
+    key.tenant = "acme";
+    key.rpm = 2;
+    key.secrets.push_back({.digest = digest_of(secret)});
+    return ring.add(key);
+  }));
+  Site::Wanted wanted;
+  wanted.config = "keys: " + path + "\n";
+  {
+    Site site(std::move(wanted));
+    EXPECT_EQ(site.chat().status, 401);
+    EXPECT_EQ(site.cheap->provider().count(), 0);
+    const std::string field = "Authorization: Bearer " + secret + "\r\n";
+    EXPECT_EQ(site.chat("", field).status, 200);
+    EXPECT_EQ(site.chat("", field).status, 200);
+    const Got over = site.chat("", field);
+    EXPECT_EQ(over.status, 429);
+    EXPECT_EQ(over.field("x-should-retry"), "true");
+    EXPECT_NE(over.field("retry-after-ms"), "");
+    ASSERT_EQ(site.stop(), "");
+    EXPECT_EQ(verified(site.spine()), "");
+    for (const SimulatedRequest& seen : site.cheap->provider().seen())
+      for (const auto& [name, value] : seen.fields) EXPECT_EQ(value.find(secret), std::string::npos) << name;
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(Service, gives_an_answer_again_once_its_question_comes_back) {
+  Site::Wanted wanted;
+  wanted.config = "cache: {}\n";
+  Site site(std::move(wanted));
+  const auto ask = [&] { return site.chat(R"(,"temperature":0)"); };
+  EXPECT_EQ(ask().field("x-ace-cache"), "");
+  const Got second = ask();
+  EXPECT_EQ(second.field("x-ace-cache"), "") << "what was asked once is not kept";
+  const Got third = ask();
+  EXPECT_EQ(third.field("x-ace-cache"), "hit");
+  EXPECT_EQ(third.field("x-ace-cost-usd"), "0.00");
+  EXPECT_EQ(third.body, second.body);
+  EXPECT_EQ(site.cheap->provider().count(), 2);
+  ASSERT_EQ(site.stop(), "");
+  EXPECT_EQ(verified(site.spine()), "");
+  const auto records = site.records();
+  EXPECT_EQ(all<event::CacheHit>(records).size(), 1U);
+  EXPECT_EQ(all<event::Completed>(records).back().outcome, event::Outcome::cache_hit);
+  LedgerOptions read;
+  read.save_view = false;
+  const auto ledger = ledger_of(site.spine(), read).value();
+  EXPECT_EQ(ledger.ledger.close(Grade::measured, {}).value().statement.cache_hits, 1U);
+}
+
+TEST(Service, drains_streams_before_it_ends) {
+  Site::Wanted wanted;
+  wanted.cheap.tpot = std::chrono::milliseconds{10};
+  wanted.cheap.tokens = 30;
+  Site site(std::move(wanted));
+  const net::Peer peer = net::Peer::connect(site.service->port());
+  (void)peer.send(
+      post("/v1/chat/completions", R"({"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]})"));
+  const std::string begun = peer.receive_until("chat.completion.chunk");
+  ASSERT_EQ(site.stop(), "");
+  EXPECT_NE((begun + peer.receive_all()).find("[DONE]"), std::string::npos);
+  EXPECT_EQ(verified(site.spine()), "");
+}
+
+}  // namespace
+}  // namespace ace::gateway
