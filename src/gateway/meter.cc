@@ -30,7 +30,7 @@ Outcome outcome_of(int status, std::string_view code) {
   if (status < 300) return Outcome::served;
   if (code == "no_capacity" || code == "overloaded") return Outcome::no_capacity;
   if (code == "spine_unavailable") return Outcome::unrecordable;
-  if (code == "rate_limit_exceeded" || code == "budget_exceeded") return Outcome::over_limit;
+  if (code == "rate_limited" || code == "budget_exceeded") return Outcome::over_limit;
   if (status == 401 || status == 403) return Outcome::unauthorized;
   return status < 500 && status != 429 ? Outcome::bad_request : Outcome::upstream;
 }

@@ -47,7 +47,7 @@ TEST(Meter, tells_the_faults_of_clients_limits_and_destinations_apart) {
       {404, "model_not_found", Outcome::bad_request},
       {401, "invalid_api_key", Outcome::unauthorized},
       {403, "model_not_allowed", Outcome::unauthorized},
-      {429, "rate_limit_exceeded", Outcome::over_limit},
+      {429, "rate_limited", Outcome::over_limit},
       {429, "budget_exceeded", Outcome::over_limit},
       {429, "throttled", Outcome::upstream},
       {503, "no_capacity", Outcome::no_capacity},
