@@ -139,6 +139,7 @@ Result<void> serve(Arguments& arguments, Context& context) {
   options.secrets = secrets_of_process(std::filesystem::path(config->fleet).parent_path().string());
   std::random_device random;
   options.seed = (std::uint64_t{random()} << 32) | random();
+  for (int i = 0; i < 32; ++i) options.salt += static_cast<char>(random() & 0xffU);
   // The directory first, so that the key has a place to lie.
   if (Result<std::unique_ptr<PosixDisk>> made = PosixDisk::open(config->spine_dir, PosixDisk::Access::own); !made)
     return std::move(made).error();

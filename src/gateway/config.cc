@@ -156,6 +156,13 @@ ConfigReading parse_config(std::string_view yaml, const std::string& file) {
       map.done();
     }
     read_timeouts(findings, root.get("timeouts"), config);
+    if (const Place telemetry = root.get("telemetry")) {
+      Map map(findings, telemetry);
+      config.telemetry = findings.value<Endpoint>(
+          map.need("endpoint", "an OTLP/HTTP collector, e.g. http://127.0.0.1:4318"),
+          [](std::string_view text, fleet_file::Misread& why) { return fleet_file::parse_url(text, true, why); });
+      map.done();
+    }
     if (const auto drain = findings.duration(root.get("drain"), Duration{0}, kHour)) config.drain = *drain;
     if (const auto bytes = findings.count(root.get("body_bytes"), 1024, 1 << 30))
       config.body_bytes = static_cast<std::uint64_t>(*bytes);

@@ -45,7 +45,8 @@ struct Config {
     bool sampled = false;  ///< also answers that were drawn at a temperature
     friend bool operator==(const Cache&, const Cache&) = default;
   };
-  std::optional<Cache> cache;  ///< of answers; none = none
+  std::optional<Cache> cache;         ///< of answers; none = none
+  std::optional<Endpoint> telemetry;  ///< an OpenTelemetry collector
   Duration drain{30 * kSecond};
   std::uint64_t body_bytes = 10 * 1024 * 1024;
   friend bool operator==(const Config&, const Config&) = default;

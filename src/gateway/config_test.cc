@@ -125,5 +125,18 @@ TEST(StaticRoutes, are_refused_where_they_lead_nowhere) {
             "routes.large: the fleet file does not say how alt is called (api and url)");
 }
 
+TEST(Config, names_a_collector_by_its_url) {
+  const std::string before = "version: 1\nfleet: f.yaml\nspine: {dir: s}\ntenant: acme\n";
+  const ConfigReading reading = parse_config(before + "telemetry: {endpoint: \"http://127.0.0.1:4318\"}\n", "ace.yaml");
+  ASSERT_TRUE(reading.mistakes.empty()) << describe(reading.mistakes);
+  ASSERT_TRUE(reading.config.telemetry);
+  EXPECT_EQ(reading.config.telemetry->host, "127.0.0.1");
+  EXPECT_EQ(reading.config.telemetry->port, 4318);
+  EXPECT_FALSE(reading.config.telemetry->tls);
+  EXPECT_EQ(parse_config(before + "telemetry: {endpoint: \"http://collector.example\"}\n", "ace.yaml").mistakes.size(),
+            1U)
+      << "in plain text to this machine alone";
+}
+
 }  // namespace
 }  // namespace ace::gateway

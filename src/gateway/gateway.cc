@@ -10,8 +10,8 @@
 namespace ace::gateway {
 
 struct Gateway::Lane {
-  Lane(ProxyShared& shared, const Config& config, std::shared_ptr<net::TlsClient> tls)
-      : client(loop, client_options(config, std::move(tls))), proxy(shared, client, clock) {}
+  Lane(ProxyShared& shared, const Config& config, std::shared_ptr<net::TlsClient> tls, std::uint64_t number)
+      : client(loop, client_options(config, std::move(tls))), proxy(shared, client, clock, number) {}
   ~Lane() {
     loop.stop();
     if (thread.joinable()) thread.join();
@@ -37,9 +37,9 @@ struct Gateway::Lane {
   WallClock clock;
   net::Client client;
   Proxy proxy;
-  std::unique_ptr<net::Server> server, admin;
-  std::atomic<int> open = 0;  ///< servers that are not drained
-  std::thread thread;         ///< last: it uses the others
+  std::unique_ptr<net::Server> server;
+  std::atomic<bool> drained = false;
+  std::thread thread;  ///< last: it uses the others
 };
 
 Gateway::Gateway(const Parts& parts)
@@ -48,7 +48,9 @@ Gateway::Gateway(const Parts& parts)
               *parts.meter,
               parts.cache,
               parts.config.cache && parts.config.cache->sampled,
-              parts.config.timeouts} {}
+              parts.config.timeouts,
+              parts.tell,
+              parts.salt} {}
 
 Result<std::unique_ptr<Gateway>> Gateway::start(const Parts& parts) {
   std::unique_ptr<Gateway> gateway(new Gateway(parts));
@@ -67,26 +69,11 @@ Result<std::unique_ptr<Gateway>> Gateway::start(const Parts& parts) {
       options.tls = *std::move(tls);
     }
     Lane& lane =
-        *gateway->lanes_.emplace_back(std::make_unique<Lane>(gateway->shared_, config, *std::move(client_tls)));
+        *gateway->lanes_.emplace_back(std::make_unique<Lane>(gateway->shared_, config, *std::move(client_tls), i));
     lane.server = std::make_unique<net::Server>(lane.loop, options, lane.proxy);
     const Result<std::uint16_t> port = lane.server->listen();
     if (!port) return Error(port.error());
     gateway->port_ = options.port = *port;  // the others share it
-  }
-  if (config.admin && parts.admin != nullptr) {
-    Lane& lane = *gateway->lanes_.front();
-    net::ServerOptions own;
-    own.address = config.admin->address;
-    own.port = config.admin->port;
-    if (!config.admin->certificate.empty()) {
-      Result<std::shared_ptr<net::TlsServer>> tls = net::TlsServer::load(config.admin->certificate, config.admin->key);
-      if (!tls) return std::move(tls).error().with("admin.tls");
-      own.tls = *std::move(tls);
-    }
-    lane.admin = std::make_unique<net::Server>(lane.loop, own, *parts.admin);
-    const Result<std::uint16_t> port = lane.admin->listen();
-    if (!port) return Error(port.error()).with("admin");
-    gateway->admin_port_ = *port;
   }
   for (const auto& lane : gateway->lanes_) lane->thread = std::thread([&loop = lane->loop] { loop.run(); });
   return gateway;
@@ -97,19 +84,15 @@ void Gateway::drain(Duration limit) {
   shared_.draining = true;
   for (const auto& lane : lanes_)
     lane->run([&, l = lane.get()] {
-      const auto done = [l] {
-        --l->open;
-        l->open.notify_one();
-      };
-      l->open = l->admin ? 2 : 1;
-      l->server->drain(limit, done);
-      if (l->admin) l->admin->drain(Duration{0}, done);
+      l->server->drain(limit, [l] {
+        l->drained = true;
+        l->drained.notify_one();
+      });
     });
   for (const auto& lane : lanes_) {
-    for (int open = lane->open; open > 0; open = lane->open) lane->open.wait(open);
+    lane->drained.wait(false);
     lane->run([l = lane.get()] {
       l->server.reset();
-      l->admin.reset();
       l->client.close_kept();
     });
   }

@@ -16,9 +16,10 @@ class Gateway {
     Desk* desk = nullptr;  ///< outlives the gateway, as do the others
     const Callers* callers = nullptr;
     Meter* meter = nullptr;
-    AnswerCache* cache = nullptr;   ///< null = none
-    net::Handler* admin = nullptr;  ///< on a listener of its own, if the configuration has one
-    std::string authorities;        ///< PEM file trusted in place of the system's; for tests
+    AnswerCache* cache = nullptr;            ///< null = none
+    std::function<void(SpanRecord)> tell{};  ///< of requests that have ended; empty: nobody wants to know
+    std::string salt{};                      ///< random bytes, for what tenants must not share
+    std::string authorities{};               ///< PEM file trusted in place of the system's; for tests
   };
   /// Listens and serves when this returns. @return unavailable if it cannot listen, bad_input for certificates
   static Result<std::unique_ptr<Gateway>> start(const Parts& parts);
@@ -26,7 +27,6 @@ class Gateway {
   ~Gateway();
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  [[nodiscard]] std::uint16_t admin_port() const { return admin_port_; }
   /// Stops accepting, says that it is not ready, lets what is under way end. Returns when it has, or at the limit, when
   /// what is left was cut.
   void drain(Duration limit);
@@ -36,7 +36,7 @@ class Gateway {
   explicit Gateway(const Parts& parts);
   ProxyShared shared_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::uint16_t port_ = 0, admin_port_ = 0;
+  std::uint16_t port_ = 0;
   bool drained_ = false;
 };
 

@@ -155,12 +155,12 @@ net::Task<> Proxy::serve_operation(net::Exchange& exchange, wire::Operation oper
     s.pass = nullptr;  // of a world that is gone meanwhile
     s.caller = std::move(known.caller);
     s.pass = std::move(known.pass);
-    if (s.question) s.question = question_of(s);
     if (const auto error = resolve(s)) {
       co_await fail(s, *error);
       count(s);
       co_return;
     }
+    if (s.question) s.question = question_of(s);  // of the rule that the request is held to in the end
     if (!admit(s)) {
       const wire::WireError refusal = s.error;
       co_await fail(s, refusal, s.retry_after, s.again);
@@ -253,6 +253,7 @@ void Proxy::count(const Serving& s) {
     if (s.receipt->priced) ended.baseline = s.receipt->baseline;
   }
   shared_.meter.ended(ended);
+  tell(s, ended);
 }
 
 /// From admission to the end, whatever that is.
@@ -301,10 +302,11 @@ net::Task<Proxy::Next> Proxy::attempt(Serving& s) {
   Attempt a{*upstream, fleet.destinations[offer.destination.value].name, fleet.models[offer.model.value].name};
   s.destination = a.destination;
   s.served_model = a.model;
-  const std::string id = s.id();
+  const std::string id = s.id(), cache_key = salted(shared_.salt, s.caller.tenant);
   const Ask ask{.request = s.request,
                 .body = s.body,
                 .model = model_name_at(fleet, offer.destination, offer.model),
+                .cache_key = cache_key,
                 .request_id = id,
                 .fields = s.exchange.head().fields,
                 .now = clock_.now()};

@@ -2,16 +2,20 @@
 /// What serves a client: reads its request, asks the desk where it goes, sends it there, and hands back what comes,
 /// piece by piece. One for each loop.
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/hash.h"
+#include "core/rng.h"
 #include "gateway/answer_cache.h"
 #include "gateway/callers.h"
 #include "gateway/config.h"
 #include "gateway/desk.h"
 #include "gateway/meter.h"
+#include "gateway/otlp.h"
 #include "gateway/upstreams.h"
 #include "net/client.h"
 #include "net/exchange.h"
@@ -27,13 +31,17 @@ struct ProxyShared {
   AnswerCache* cache;  ///< null = answers are not kept
   bool cache_sampled;
   Config::Timeouts timeouts;
-  std::atomic<bool> draining = false;  ///< /readyz says no
+  std::function<void(SpanRecord)> tell;  ///< of requests that have ended; empty: nobody wants to know
+  std::string salt;                      ///< random bytes of this process
+  std::atomic<bool> draining = false;    ///< /readyz says no
 };
 
 class Proxy final : public net::Handler {
  public:
   /// All outlive it. @param clock of this loop's thread
-  Proxy(ProxyShared& shared, net::Client& client, Clock& clock) : shared_(shared), client_(client), clock_(clock) {}
+  /// @param number of the loop
+  Proxy(ProxyShared& shared, net::Client& client, Clock& clock, std::uint64_t number)
+      : shared_(shared), client_(client), clock_(clock), spans_(Rng(hash_of(shared.salt), "spans").split(number)) {}
 
   net::Task<> serve(net::Exchange& exchange) override;
   std::string error_body(net::Fault fault, std::string_view path) override;
@@ -52,6 +60,7 @@ class Proxy final : public net::Handler {
   net::Task<bool> answer_from_cache(Serving& s);
   CacheKey question_of(const Serving& s);
   void count(const Serving& s);
+  void tell(const Serving& s, const Ended& ended);
   net::Task<Next> attempt(Serving& s);
   net::Task<Next> refused(Serving& s, Attempt& a);
   net::Task<Next> whole(Serving& s, Attempt& a);
@@ -65,6 +74,7 @@ class Proxy final : public net::Handler {
   net::Client& client_;
   Clock& clock_;
   wire::Json json_;
+  Rng spans_;  ///< ids of traces and spans
 };
 
 }  // namespace ace::gateway

@@ -65,12 +65,20 @@ Result<std::unique_ptr<Service>> Service::start(Options options) {
   admin.open = service->keys_ == nullptr;  // then the configuration lets it listen on this machine alone
   admin.version = service->options_.version;
   service->admin_ = std::make_unique<Admin>(admin, *service, service->keys_.get(), service->limits_, service->metrics_);
+  Result<std::unique_ptr<SideLoop>> side = SideLoop::start({.config = config,
+                                                            .admin = service->admin_.get(),
+                                                            .limits = &service->limits_,
+                                                            .metrics = &service->metrics_,
+                                                            .version = service->options_.version});
+  if (!side) return std::move(side).error();
+  service->side_ = *std::move(side);
   Result<std::unique_ptr<Gateway>> gateway = Gateway::start({.config = config,
                                                              .desk = service->desk_.get(),
                                                              .callers = service->callers_.get(),
                                                              .meter = &service->meter_,
                                                              .cache = service->cache_.get(),
-                                                             .admin = service->admin_.get(),
+                                                             .tell = service->side_->tell(),
+                                                             .salt = service->options_.salt,
                                                              .authorities = {}});
   if (!gateway) return std::move(gateway).error();
   service->gateway_ = *std::move(gateway);
@@ -122,6 +130,7 @@ Result<std::vector<std::string>> Service::reload(const Config& next, bool acknow
   note("admin", next.admin == old.admin);
   note("cache", next.cache == old.cache);
   note("queue", next.queue_length == old.queue_length && next.patience == old.patience);
+  note("telemetry", next.telemetry == old.telemetry);
   note("timeouts", next.timeouts == old.timeouts);
   note("body_bytes", next.body_bytes == old.body_bytes);
   note("trial", next.trial == old.trial);
@@ -136,6 +145,7 @@ Result<std::vector<std::string>> Service::reload(const Config& next, bool acknow
 Result<Recording::Counts> Service::stop() {
   draining_ = true;
   gateway_->drain(options_.config.drain);
+  side_.reset();  // after the last request was told, and while whoever asks it can be answered
   gateway_.reset();
   return recording_->close();
 }

@@ -11,6 +11,7 @@
 #include "gateway/gateway.h"
 #include "gateway/key_callers.h"
 #include "gateway/recording_port.h"
+#include "gateway/side_loop.h"
 
 namespace ace::gateway {
 
@@ -30,13 +31,14 @@ class Service final : public Steering {
     std::function<Result<Config>(const std::string& text)> parse;
     std::function<void()> on_drain;  ///< somebody asked for it over the admin API; stop() is then to be called
     std::string version;             ///< of ACE, for the admin API
+    std::string salt{};              ///< random bytes, for what tenants must not share at providers
   };
   /// Serves when this returns. @return as the parts: bad_input for the fleet, conflict if another process has the spine
   static Result<std::unique_ptr<Service>> start(Options options);
   ~Service() override;
 
   [[nodiscard]] std::uint16_t port() const { return gateway_->port(); }
-  [[nodiscard]] std::uint16_t admin_port() const { return gateway_->admin_port(); }
+  [[nodiscard]] std::uint16_t admin_port() const { return side_->admin_port(); }
   [[nodiscard]] Desk& desk() { return *desk_; }
   [[nodiscard]] const spine::Recovery& recovery() const { return recording_->recovery(); }
   /// Puts the fleet and the mode of this configuration in force; requests under way end as they began. What is wrong or
@@ -85,6 +87,7 @@ class Service final : public Steering {
   std::unique_ptr<Desk> desk_;
   std::unique_ptr<Callers> callers_;
   std::unique_ptr<Admin> admin_;
+  std::unique_ptr<SideLoop> side_;
   std::unique_ptr<Gateway> gateway_;
   std::atomic<bool> draining_ = false;
 };
