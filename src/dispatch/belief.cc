@@ -219,6 +219,10 @@ void Belief::suspect(Instant now, DestinationId destination, double healthy_shar
   state_->note_health(now);
 }
 
+void Belief::scraped(Instant now, DestinationId destination, const EngineLoad& load) {
+  state_->occupancy.scraped(now, destination, load, state_->live);
+}
+
 void Belief::units(Instant now, DestinationId destination, std::int64_t running_units) {
   State& s = *state_;
   s.occupancy.units(now, destination, running_units, s.live);

@@ -55,6 +55,15 @@ struct Observed {
   Duration ttft{0}, tpot{0};  ///< tpot 0 = one token
 };
 
+/// What the engines of a pool said of themselves.
+struct EngineLoad {
+  std::int64_t running = 0, waiting = 0;  ///< requests, of all its engines
+  double kv_share = 0.0;                  ///< of its KV cache, 0 to 1
+  friend bool operator==(const EngineLoad&, const EngineLoad&) = default;
+};
+/// How long it counts: a few times what lies between two looks.
+inline constexpr Duration kEngineLoadLife = 10 * kSecond;
+
 class Belief {
  public:
   struct Options {
@@ -90,6 +99,8 @@ class Belief {
   bool may_retry(Instant now);
   /// Telemetry: the share of a destination's GPUs that is fit; faulty ones trip it at 0, suspect ones price it up.
   void suspect(Instant now, DestinationId destination, double healthy_share);
+  /// Counts what runs at a pool of GPUs besides our own claims, for kEngineLoadLife; never less than our claims.
+  void scraped(Instant now, DestinationId destination, const EngineLoad& load);
   /// What a pool holds that has more models than memory: those that fit together (its home), or one of the others.
   struct Holding {
     DestinationId destination;

@@ -117,10 +117,11 @@ double Occupancy::decode_slowdown(const ServerProfile& p, const Hold& hold) {
 }
 
 void Occupancy::show_queues(Instant now, Station& station, bool prefill, Live& live) {
-  double slots = 0.0, kv = 0.0, offered = 0.0, sustained = 0.0, waiting_s = 0.0;
+  double slots = 0.0, kv = 0.0, offered = 0.0, sustained = 0.0, waiting_s = 0.0, slot = 0.0;
   for (const OfferId o : station.offers) {
     const Hold& hold = holds_[o.value];
     if (hold.replicas == 0) continue;
+    slot = std::max(slot, live.per_unit[kSlots][o.value]);
     slots += hold.claims * live.per_unit[kSlots][o.value];
     kv += static_cast<double>(hold.kv_tokens) * live.per_unit[kKv][o.value];
     if (!prefill) continue;
@@ -134,6 +135,10 @@ void Occupancy::show_queues(Instant now, Station& station, bool prefill, Live& l
     waiting_s += static_cast<double>(hold.waiting) * per_second;
     offered += std::max(0.0, hold.prefill.per_second(now)) * per_second;
     sustained += std::max(0.0, hold.sustained.per_second(now)) * per_second;
+  }
+  if (const Station::Others& others = station.others; now < others.until) {
+    slots = std::max(slots + static_cast<double>(others.requests) * slot, others.slots_least);
+    kv += others.kv;
   }
   for (const OfferId o : station.offers) {
     live.use[kSlots][o.value] = slots;
@@ -333,6 +338,27 @@ void Occupancy::decay(Instant now, Live& live) {
       show_windows(station, live);
     }
   }
+}
+
+void Occupancy::scraped(Instant now, DestinationId destination, const EngineLoad& load, Live& live) {
+  Station& station = stations_[destination.value];
+  if (!station.queues) return;
+  std::int64_t claims = 0;
+  double kv = 0.0;
+  for (const OfferId o : station.offers) {
+    claims += holds_[o.value].claims;
+    kv += static_cast<double>(holds_[o.value].kv_tokens) * live.per_unit[kKv][o.value];
+  }
+  const std::int64_t running = std::clamp<std::int64_t>(load.running, 0, 1'000'000);
+  const std::int64_t waiting = std::clamp<std::int64_t>(load.waiting, 0, 1'000'000);
+  Station::Others& others = station.others;
+  others.requests = std::max<std::int64_t>(running + waiting - claims, 0);
+  others.kv = std::max(0.0, std::clamp(load.kv_share, 0.0, 1.0) - kv);
+  const bool full = waiting >= std::max<std::int64_t>(2, running / 10);
+  others.slots_least =
+      full ? static_cast<double>(running + waiting) / static_cast<double>(std::max<std::int64_t>(running, 1)) : 0.0;
+  others.until = now + kEngineLoadLife;
+  show_queues(now, station, true, live);
 }
 
 void Occupancy::units(Instant now, DestinationId destination, std::int64_t running_units, Live& live) {

@@ -66,6 +66,10 @@ class Occupancy {
   /// Lets averages decay, windows slide and meters drain. Called on a 100 ms grid.
   void decay(Instant now, Live& live);
   void units(Instant now, DestinationId destination, std::int64_t running_units, Live& live);
+  /// Adds what engines run besides our claims to `slots` and `kv`, until it is stale. Where requests wait that are not
+  /// on their way through (at least 2, and a tenth of those that run), those that run are all that the engines can,
+  /// whatever we believe of their size: running and waiting over running is then the least share of the slots.
+  void scraped(Instant now, DestinationId destination, const EngineLoad& load, Live& live);
   /// Live.resident has changed there.
   void holds(Instant now, DestinationId destination, Live& live);
   /// The caps that the rate windows are held against.
@@ -115,6 +119,11 @@ class Occupancy {
     bool windows = false;                     ///< rate limits
     std::optional<CommitmentMeter> meter;     ///< in shares of the bucket
     std::int64_t prefilled = 0, prompts = 0;  ///< uncached tokens and prompts whose first token has come
+    struct Others {                           ///< what engines run that is not ours
+      std::int64_t requests = 0;
+      double kv = 0.0, slots_least = 0.0;
+      Instant until{};
+    } others;
     MinuteWindow window;
     RateCaps caps{}, per_cap{};  ///< and their inverses, 0 where none is known
     std::uint8_t binding = 1;    ///< RateLimit shown in the `tokens` column
