@@ -9,6 +9,9 @@
 #include "gateway/proxy_parts.h"
 #include "net/write_head.h"
 
+// Seen where GCC 12 inlines the allocation of a coroutine's frame and not its release: both are FrameStore's.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 namespace ace::gateway {
 namespace {
 
