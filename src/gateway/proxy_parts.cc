@@ -114,21 +114,6 @@ wire::WireError error_of(Verdict verdict, bool shed) {
   }
 }
 
-bool repeats_key(std::string_view fields, std::string_view words) {
-  while (!fields.empty()) {
-    const std::string_view line = fields.substr(0, fields.find("\r\n"));
-    fields.remove_prefix(std::min(line.size() + 2, fields.size()));
-    const std::size_t colon = std::min(line.find(':'), line.size());
-    const std::string_view name = line.substr(0, colon);
-    if (!net::equals_ignoring_case(name, "authorization") && !net::equals_ignoring_case(name, "x-api-key") &&
-        !net::equals_ignoring_case(name, "api-key"))
-      continue;
-    const std::string_view key = line.substr(line.find_last_of(": ") + 1);
-    if (!key.empty() && words.find(key) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 std::string salted(std::string_view salt, std::string_view tenant) {
   const auto digest = hmac_sha256(salt, tenant);
   std::string out;

@@ -71,9 +71,6 @@ Desk::Failed failure_of(net::SendFault fault);
 bool may_be_billed(net::SendFault fault);
 wire::WireError error_of(net::SendFault fault, std::string_view destination);
 wire::WireError error_of(Verdict verdict, bool shed);
-/// Whether a provider's words hold the key that we sent it, which is not the client's to see.
-/// @param fields of our request
-bool repeats_key(std::string_view fields, std::string_view words);
 /// What a tenant's prompts are kept under where engines keep them, so that no other tenant's request meets them there.
 std::string salted(std::string_view salt, std::string_view tenant);
 void append_cost(std::string& fields, const Desk::Receipt& receipt);
