@@ -22,6 +22,7 @@ target_compile_options(ace_options INTERFACE
   -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(ace_options INTERFACE -Wno-restrict)  # false positives at -O3 in GCC 12
+  target_compile_options(ace_options INTERFACE $<$<CONFIG:Release>:-Wno-stringop-overflow>)  # likewise, in fmt 9
 endif()
 
 set(ACE_SANITIZE "" CACHE STRING "comma list for -fsanitize=, e.g. address,undefined")
