@@ -1,6 +1,12 @@
 #include "adapters/spine_writer.h"
 
+#include <algorithm>
+
 namespace ace {
+namespace {
+/// While a batch is open its spools are looked at this often, so that none fills up.
+constexpr Duration kNap = std::chrono::milliseconds{1};
+}  // namespace
 
 Result<std::unique_ptr<SpineWriter>> SpineWriter::open(const std::string& directory, const spine::StoreOptions& options,
                                                        Clock& clock) {
@@ -47,14 +53,20 @@ Result<std::uint64_t> SpineWriter::append(std::uint32_t worker, const event::Key
 void SpineWriter::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    const Result<bool> any = store_->step(clock_.now());
+    const Instant now = clock_.now();
+    const Result<bool> any = store_->step(now);
     settled_.notify_all();
     if (!any && any.error().code() != Errc::out_of_range) {
       failure_ = any.error();
       failed_.store(true, std::memory_order_release);
       return;
     }
-    // A full disk is looked at again every second; otherwise a worker wakes us, or the group's time is up.
+    if (const std::optional<Instant> due = store_->deadline(); any && due) {
+      // Who comes while a batch is open joins it: a worker that woke us for each event would pay for it.
+      work_.wait_for(lock, std::clamp<Duration>(*due - now, Duration{1}, kNap));
+      continue;
+    }
+    // A full disk is looked at again every second; otherwise a worker wakes us.
     const auto pause = !any ? std::chrono::milliseconds{1000} : std::chrono::milliseconds{1};
     if (any && *any) {
       lock.unlock();  // whoever waits for the mutex gets it
