@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/hash.h"
+#include "core/hash_long.h"
 
 namespace ace::gateway {
 
@@ -19,7 +19,7 @@ std::vector<std::uint32_t> prompt_blocks(wire::JsonValue root) {
         if (held.size() < kBlockBytes) return;
         block = held;
       }
-      chain = mix(chain, hash_of(block));
+      chain = mix(chain, hash_of_long(block));
       blocks.push_back(static_cast<std::uint32_t>(chain));
       held.clear();
     }
