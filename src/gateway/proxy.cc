@@ -296,6 +296,15 @@ net::Task<> Proxy::run(Serving& s) {
   co_await fail(s, error, s.retry_after, again);
 }
 
+/// What a tenant's prompts are kept under at providers, made once for each tenant.
+std::string Proxy::prompt_key_of(const std::string& tenant) {
+  constexpr std::size_t most = 4096;
+  if (prompt_keys_.size() >= most) prompt_keys_.clear();
+  const auto [found, made] = prompt_keys_.try_emplace(tenant);
+  if (made) found->second = salted(shared_.salt, tenant);
+  return found->second;
+}
+
 /// One try at the destination that was chosen.
 net::Task<Proxy::Next> Proxy::attempt(Serving& s) {
   const Fleet& fleet = s.world->fleet;
@@ -305,7 +314,7 @@ net::Task<Proxy::Next> Proxy::attempt(Serving& s) {
   Attempt a{*upstream, fleet.destinations[offer.destination.value].name, fleet.models[offer.model.value].name};
   s.destination = a.destination;
   s.served_model = a.model;
-  const std::string id = s.id(), cache_key = salted(shared_.salt, s.caller.tenant);
+  const std::string id = s.id(), cache_key = prompt_key_of(s.caller.tenant);
   const Ask ask{.request = s.request,
                 .body = s.body,
                 .model = model_name_at(fleet, offer.destination, offer.model),

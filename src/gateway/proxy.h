@@ -3,6 +3,7 @@
 /// piece by piece. One for each loop.
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,7 @@ class Proxy final : public net::Handler {
   net::Task<> run(Serving& s);
   net::Task<bool> answer_from_cache(Serving& s);
   CacheKey question_of(const Serving& s);
+  std::string prompt_key_of(const std::string& tenant);
   void count(const Serving& s);
   void tell(const Serving& s, const Ended& ended);
   net::Task<Next> attempt(Serving& s);
@@ -73,6 +75,7 @@ class Proxy final : public net::Handler {
   ProxyShared& shared_;
   net::Client& client_;
   Clock& clock_;
+  std::map<std::string, std::string> prompt_keys_;  ///< by tenant; bounded
   wire::Json json_;
   Rng spans_;  ///< ids of traces and spans
 };

@@ -115,9 +115,10 @@ wire::WireError error_of(Verdict verdict, bool shed) {
 }
 
 std::string salted(std::string_view salt, std::string_view tenant) {
+  constexpr std::string_view kHex = "0123456789abcdef";
   const auto digest = hmac_sha256(salt, tenant);
   std::string out;
-  for (std::size_t i = 0; i < 16; ++i) out += fmt::format("{:02x}", digest[i]);
+  for (std::size_t i = 0; i < 16; ++i) out += {kHex[digest[i] >> 4], kHex[digest[i] & 15]};
   return out;
 }
 
