@@ -24,7 +24,7 @@ Fingerprint fingerprint_of(const event::Key& key) {
 
 std::string Keys::name_of(std::uint32_t segment) { return fmt::format("{:08}.keys", segment); }
 
-void Keys::add(const Fingerprint& key, Address address) { open_[key].push_back(address); }
+void Keys::add(const Fingerprint& key, Address address) { open_.add(key, address); }
 
 Result<void> Keys::write(std::uint32_t segment, const Table& table) {
   std::string summed;
@@ -45,9 +45,9 @@ Result<void> Keys::write(std::uint32_t segment, const Table& table) {
 Result<void> Keys::seal(std::uint32_t segment, const Sealed& as) {
   sealed(segment, as);
   Table table;
-  for (const auto& [key, places] : open_)
-    for (const Address& place : places)
-      if (place.segment == segment) table.emplace_back(key, place.offset);
+  open_.each([&](const Fingerprint& key, Address place) {
+    if (place.segment == segment) table.emplace_back(key, place.offset);
+  });
   std::sort(table.begin(), table.end());
   // Where there is no room for it, it is made again when somebody needs it: what must not be lost is that it is needed.
   if (Result<void> done = write(segment, table); !done && done.error().code() != Errc::out_of_range) return done;
@@ -160,8 +160,7 @@ Result<std::vector<Address>> Keys::find(const Fingerprint& key, std::uint64_t id
     if (!keys) return Error(keys.error());
     if (Result<void> done = places_in(**keys, key, segment, places); !done) return std::move(done).error();
   }
-  if (const auto found = open_.find(key); found != open_.end())
-    places.insert(places.end(), found->second.begin(), found->second.end());
+  open_.find(key, places);
   return places;
 }
 

@@ -4,21 +4,16 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "spine/digest.h"
 #include "spine/disk.h"
 #include "spine/frame.h"
+#include "spine/open_keys.h"
 #include "spine/record.h"
 
 namespace ace::spine {
 
-/// 128 bits that stand for (tenant, id, kind, ordinal). Equal ones are compared in full where it matters.
-struct Fingerprint {
-  std::uint64_t high = 0, low = 0;
-  friend auto operator<=>(const Fingerprint&, const Fingerprint&) = default;
-};
 Fingerprint fingerprint_of(const event::Key& key);
 
 /// The keys of one segment: a hash table while it grows, 24 bytes each in a sorted file once it is sealed. Files of
@@ -59,9 +54,6 @@ class Keys {
   static std::string name_of(std::uint32_t segment);  ///< "00000003.keys"
 
  private:
-  struct Hash {
-    std::size_t operator()(const Fingerprint& f) const { return f.high ^ f.low; }
-  };
   using Entry = std::pair<Fingerprint, std::uint32_t>;  ///< offset in the segment
   using Table = std::vector<Entry>;                     // sorted
   /// The keys of a sealed segment: in its file, or here if there was no room for that.
@@ -77,7 +69,7 @@ class Keys {
   Result<void> write(std::uint32_t segment, const Table& table);
 
   Disk* disk_;
-  std::unordered_map<Fingerprint, std::vector<Address>, Hash> open_;  // looked up only; of the growing segment
+  OpenKeys open_;  ///< of the growing segment
   std::map<std::uint32_t, Sealed> sealed_;
   std::map<std::uint32_t, Listed> listed_;
 };
