@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "gateway/admin_route.h"
 #include "net/write_head.h"
@@ -58,6 +59,10 @@ Admin::Answer refusal(const Error& error) {
       return refusal(503, "unavailable", error.what());
   }
 }
+
+Json or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+Json or_null(const std::optional<double>& value) { return value && std::isfinite(*value) ? Json(*value) : Json(); }
+Json or_null(const std::optional<Instant>& at) { return at ? Json(to_rfc3339(*at)) : Json(); }
 
 std::optional<std::string> Admin::Asked::value(std::string_view name) const {
   for (std::string_view rest = query; !rest.empty();) {

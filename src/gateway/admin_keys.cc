@@ -1,10 +1,5 @@
 /// The admin API about keys.
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "core/text.h"
-#include "gateway/admin_route.h"
+#include "gateway/admin_body.h"
 
 namespace ace::gateway {
 namespace {
@@ -13,8 +8,7 @@ using Json = nlohmann::ordered_json;
 using Answer = Admin::Answer;
 using Asked = Admin::Asked;
 
-Json or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
-Json or_null(std::int64_t limit) { return limit > 0 ? Json(limit) : Json(); }
+Json limit_or_null(std::int64_t limit) { return limit > 0 ? Json(limit) : Json(); }
 
 Json view_of(const Asked& asked, const Key& key) {
   const Limits::Left left = asked.limits().left(key, asked.now);
@@ -28,7 +22,7 @@ Json view_of(const Asked& asked, const Key& key) {
           {"name", key.name},
           {"role", key.role == Role::admin ? "admin" : "client"},
           {"secrets", secrets},
-          {"revoked", key.revoked ? Json(to_rfc3339(*key.revoked)) : Json()},
+          {"revoked", or_null(key.revoked)},
           {"tenant", or_null(key.tenant)},
           {"team", or_null(key.team)},
           {"project", or_null(key.project)},
@@ -36,9 +30,9 @@ Json view_of(const Asked& asked, const Key& key) {
           {"operations", operations},
           {"compliance", or_null(key.compliance)},
           {"slo", or_null(key.slo)},
-          {"requests_per_minute", or_null(key.rpm)},
-          {"tokens_per_minute", or_null(key.tpm)},
-          {"concurrency", or_null(key.concurrency)},
+          {"requests_per_minute", limit_or_null(key.rpm)},
+          {"tokens_per_minute", limit_or_null(key.tpm)},
+          {"concurrency", limit_or_null(key.concurrency)},
           {"requests_left", left.requests ? Json(*left.requests) : Json()},
           {"tokens_left", left.tokens ? Json(*left.tokens) : Json()},
           {"in_flight", left.running}};
@@ -54,91 +48,36 @@ Answer list(const Asked& asked) {
   return {200, Json({{"keys", all}})};
 }
 
-/// Reads the members of a body, keeps the first thing that is wrong.
-class Members {
- public:
-  explicit Members(const Json& body) : body_(body) {}
-  void text(const char* name, std::string& into) {
-    if (const Json* value = take(name)) {
-      if (!value->is_string() || value->get_ref<const std::string&>().size() > 256)
-        wrong(name, "a text of at most 256 bytes");
-      else
-        into = value->get<std::string>();
-    }
-  }
-  void texts(const char* name, std::vector<std::string>& into) {
-    if (const Json* value = take(name)) {
-      bool good = value->is_array();
-      for (std::size_t i = 0; good && i < value->size(); ++i) good = (*value)[i].is_string();
-      if (!good) return wrong(name, "a list of texts");
-      into = value->get<std::vector<std::string>>();
-    }
-  }
-  void limit(const char* name, std::int64_t& into) {
-    if (const Json* value = take(name)) {
-      if (!value->is_number_integer() || value->get<std::int64_t>() < 1) return wrong(name, "a whole number from 1 on");
-      into = value->get<std::int64_t>();
-    }
-  }
-  void seconds(const char* name, std::optional<Duration>& into) {
-    std::int64_t whole = -1;
-    if (const Json* value = take(name)) {
-      if (value->is_number_integer()) whole = value->get<std::int64_t>();
-      if (whole < 0 || whole > 3'153'600'000) return wrong(name, "seconds, from 0 to a hundred years");
-      into = whole * kSecond;
-    }
-  }
-  void wrong(std::string_view name, std::string_view expected) {
-    if (what.empty()) what = fmt::format("{}: expected {}", name, expected);
-  }
-  /// What nobody asked for.
-  void done() {
-    for (const auto& [name, value] : body_.items())
-      if (std::find(known_.begin(), known_.end(), name) == known_.end() && what.empty())
-        what = fmt::format("{}: no such member; there are {}", name.substr(0, 64), listed(known_));
-  }
-  std::string what;  ///< "" = all is well
-
- private:
-  const Json* take(const char* name) {
-    known_.emplace_back(name);
-    const auto at = body_.is_object() ? body_.find(name) : body_.end();
-    return at == body_.end() || at->is_null() ? nullptr : &*at;
-  }
-  const Json& body_;
-  std::vector<std::string> known_;
-};
-
 Answer make(const Asked& asked) {
   if (asked.keys() == nullptr) return no_file();
   Key key;
   std::string role = "client";
   std::vector<std::string> operations;
   std::optional<Duration> expires;
-  Members members(asked.body);
-  members.text("role", role);
-  members.text("tenant", key.tenant);
-  members.text("team", key.team);
-  members.text("project", key.project);
-  members.text("name", key.name);
-  members.texts("models", key.models);
-  members.texts("operations", operations);
-  members.text("compliance", key.compliance);
-  members.text("slo", key.slo);
-  members.limit("requests_per_minute", key.rpm);
-  members.limit("tokens_per_minute", key.tpm);
-  members.limit("concurrency", key.concurrency);
-  members.seconds("expires_in_seconds", expires);
-  members.done();
-  if (role != "client" && role != "admin") members.wrong("role", "client or admin");
-  if (role == "client" && key.tenant.empty()) members.wrong("tenant", "who is charged");
+  BodyReader body(asked.body);
+  body.text("role", role);
+  body.text("tenant", key.tenant);
+  body.text("team", key.team);
+  body.text("project", key.project);
+  body.text("name", key.name);
+  body.texts("models", key.models);
+  body.texts("operations", operations);
+  body.text("compliance", key.compliance);
+  body.text("slo", key.slo);
+  body.limit("requests_per_minute", key.rpm);
+  body.limit("tokens_per_minute", key.tpm);
+  body.limit("concurrency", key.concurrency);
+  body.seconds("expires_in_seconds", expires);
+  body.done();
+  if (role != "client" && role != "admin") body.wrong("role", "client or admin");
+  if (role == "client" && key.tenant.empty()) body.wrong("tenant", "who is charged");
   for (const std::string& name : operations) {
     const std::size_t before = key.operations.size();
     for (std::size_t i = 0; i < wire::kOperations; ++i)
       if (name_of(static_cast<wire::Operation>(i)) == name) key.operations.push_back(static_cast<wire::Operation>(i));
-    if (key.operations.size() == before) members.wrong("operations", "names such as chat_completions");
+    if (key.operations.size() == before) body.wrong("operations", "names such as chat_completions");
   }
-  if (!members.what.empty()) return refusal(400, "invalid", members.what);
+  if (auto refused = body.refused()) return *std::move(refused);
   key.role = role == "admin" ? Role::admin : Role::client;
   const std::string secret = new_key(key.role);
   key.id = key_id_of(secret);
@@ -156,10 +95,10 @@ Answer make(const Asked& asked) {
 Answer rotate(const Asked& asked) {
   if (asked.keys() == nullptr) return no_file();
   std::optional<Duration> overlap = kDay;
-  Members members(asked.body);
-  members.seconds("overlap_seconds", overlap);
-  members.done();
-  if (!members.what.empty()) return refusal(400, "invalid", members.what);
+  BodyReader body(asked.body);
+  body.seconds("overlap_seconds", overlap);
+  body.done();
+  if (auto refused = body.refused()) return *std::move(refused);
   std::string secret;
   const Result<void> changed = asked.keys()->change([&](KeyRing& ring) -> Result<void> {
     const Key* key = ring.at(asked.parameter);

@@ -48,6 +48,11 @@ Admin::Answer refusal(int status, std::string_view code, std::string_view messag
 /// The same for what went wrong behind it.
 Admin::Answer refusal(const Error& error);
 
+/// What is not known, or no number, is null in an answer; so is an empty text.
+nlohmann::ordered_json or_null(const std::string& text);
+nlohmann::ordered_json or_null(const std::optional<double>& value);
+nlohmann::ordered_json or_null(const std::optional<Instant>& at);
+
 /// The routes about keys, and all others.
 std::vector<Admin::Route> key_routes();
 std::vector<Admin::Route> steering_routes();

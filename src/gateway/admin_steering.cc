@@ -1,10 +1,5 @@
 /// The admin API about the fleet, the mode and the configuration.
-#include <fmt/format.h>
-
-#include <cmath>
-
-#include "core/text.h"
-#include "gateway/admin_route.h"
+#include "gateway/admin_body.h"
 
 namespace ace::gateway {
 namespace {
@@ -12,10 +7,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Answer = Admin::Answer;
 using Asked = Admin::Asked;
-
-Json or_null(const std::optional<double>& value) { return value && std::isfinite(*value) ? Json(*value) : Json(); }
-Json or_null(const std::optional<Instant>& at) { return at ? Json(to_rfc3339(*at)) : Json(); }
-Json or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Answer openapi(const Asked& asked) {
   Answer out;
@@ -162,15 +153,16 @@ Json view_of(const ModeView& m) {
 Answer mode(const Asked& asked) { return {200, view_of(asked.steering().mode())}; }
 
 Answer set_mode(const Asked& asked) {
-  const Json& body = asked.body;
-  if (!body.is_object() || !body.contains("mode") || !body["mode"].is_string())
-    return refusal(400, "invalid", "mode: expected observe, shadow, canary or inline");
-  const Json share = body.value("canary_share", Json(0.0)), forced = body.value("force", Json(false));
-  if (!share.is_number() || share < 0.0 || share > 1.0)
-    return refusal(400, "invalid", "canary_share: expected a number from 0 to 1");
-  if (!forced.is_boolean()) return refusal(400, "invalid", "force: expected true or false");
-  const Result<void> set =
-      asked.steering().set_mode(body["mode"].get<std::string>(), share.get<double>(), forced.get<bool>());
+  std::string wanted;
+  double share = 0.0;
+  bool forced = false;
+  BodyReader body(asked.body);
+  if (!body.text("mode", wanted)) body.wrong("mode", "observe, shadow, canary or inline");
+  body.share("canary_share", share);
+  body.boolean("force", forced);
+  body.done();
+  if (auto refused = body.refused()) return *std::move(refused);
+  const Result<void> set = asked.steering().set_mode(wanted, share, forced);
   return set ? mode(asked) : refusal(set.error());
 }
 
@@ -181,18 +173,19 @@ Answer drain(const Asked& asked) {
 
 Answer config(const Asked& asked) { return {200, Json({{"config", asked.steering().config()}})}; }
 
-/// The text that a body carries as `config`.
-std::optional<std::string> config_in(const Asked& asked) {
-  if (!asked.body.is_object() || !asked.body.contains("config") || !asked.body["config"].is_string())
-    return std::nullopt;
-  return asked.body["config"].get<std::string>();
+/// The text that a body carries as `config`; others of its members may follow.
+std::string config_in(BodyReader& body) {
+  std::string text;
+  if (!body.text("config", text, 1U << 20U)) body.wrong("config", "the text of an ace.yaml");
+  return text;
 }
-Answer no_config() { return refusal(400, "invalid", "config: expected the text of an ace.yaml"); }
 
 Answer validate(const Asked& asked) {
-  const std::optional<std::string> text = config_in(asked);
-  if (!text) return no_config();
-  const Result<void> good = asked.steering().validate(*text);
+  BodyReader body(asked.body);
+  const std::string text = config_in(body);
+  body.done();
+  if (auto refused = body.refused()) return *std::move(refused);
+  const Result<void> good = asked.steering().validate(text);
   return {200, Json({{"valid", good.has_value()}, {"mistakes", good ? Json() : Json(good.error().what())}})};
 }
 
@@ -207,10 +200,12 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 /// What goes and what comes, line by line: the ends that both share are left out.
 Answer diff(const Asked& asked) {
-  const std::optional<std::string> text = config_in(asked);
-  if (!text) return no_config();
+  BodyReader body(asked.body);
+  const std::string text = config_in(body);
+  body.done();
+  if (auto refused = body.refused()) return *std::move(refused);
   const std::string now = asked.steering().config();
-  std::vector<std::string_view> before = lines_of(now), after = lines_of(*text);
+  std::vector<std::string_view> before = lines_of(now), after = lines_of(text);
   std::size_t line = 1;
   while (!before.empty() && !after.empty() && before.front() == after.front()) {
     before.erase(before.begin());
@@ -229,11 +224,13 @@ Answer applied(const Result<std::vector<std::string>>& notes) {
 }
 
 Answer apply(const Asked& asked) {
-  const std::optional<std::string> text = config_in(asked);
-  if (!text) return no_config();
-  const Json acknowledged = asked.body.value("acknowledged", Json(false));
-  if (!acknowledged.is_boolean()) return refusal(400, "invalid", "acknowledged: expected true or false");
-  return applied(asked.steering().apply(*text, acknowledged.get<bool>()));
+  BodyReader body(asked.body);
+  const std::string text = config_in(body);
+  bool acknowledged = false;
+  body.boolean("acknowledged", acknowledged);
+  body.done();
+  if (auto refused = body.refused()) return *std::move(refused);
+  return applied(asked.steering().apply(text, acknowledged));
 }
 
 Answer rollback(const Asked& asked) { return applied(asked.steering().rollback()); }

@@ -269,6 +269,24 @@ TEST(Admin, moves_mode_and_configuration_and_says_what_is_missing) {
   EXPECT_EQ(unearned.json["error"]["code"], "not_earned");
   EXPECT_EQ(served.ask("PUT", "/v1/mode", R"({"mode":"inline","force":true})").json["mode"], "inline");
   EXPECT_EQ(served.ask("PUT", "/v1/mode", R"({"canary_share":2,"mode":"canary"})").status, 400);
+  const struct {
+    const char *method, *target, *body, *message;
+  } wrong[] = {
+      {"PUT", "/v1/mode", "{}", "mode: expected observe, shadow, canary or inline"},
+      {"PUT", "/v1/mode", R"({"mode":1})", "mode: expected a text"},
+      {"PUT", "/v1/mode", R"({"mode":"observe","forced":true})", "forced: no such member; there are mode"},
+      {"PUT", "/v1/mode", R"({"mode":"observe","force":1})", "force: expected true or false"},
+      {"PUT", "/v1/mode", R"({"mode":"canary","canary_share":"5%"})", "canary_share: expected a number from 0 to 1"},
+      {"POST", "/v1/config/validate", "", "config: expected the text of an ace.yaml"},
+      {"POST", "/v1/config/diff", R"({"text":"version: 1\n"})", "config: expected the text of an ace.yaml"},
+      {"POST", "/v1/config/apply", R"({"config":"version: 1\n","acknowledge":true})", "acknowledge: no such member"},
+  };
+  for (const auto& c : wrong) {
+    const Answered got = served.ask(c.method, c.target, c.body);
+    EXPECT_EQ(got.status, 400) << c.target << c.body;
+    EXPECT_THAT(got.text, HasSubstr(c.message));
+  }
+  EXPECT_EQ(served.steering.mode_now, "inline");
   const std::string next = R"({"config":"version: 1\nfleet: b.yaml\n","acknowledged":)";
   const Answered diff = served.ask("POST", "/v1/config/diff", R"({"config":"version: 1\nfleet: b.yaml\n"})");
   EXPECT_EQ(diff.json, Json::parse(R"({"line":2,"removed":["fleet: a.yaml"],"added":["fleet: b.yaml"]})"));
