@@ -10,10 +10,6 @@
 namespace ace {
 namespace {
 
-std::string_view bytes_of(const std::array<std::uint8_t, 32>& digest) {
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
 std::string sha256_hex(std::string_view text) { return to_hex(view(Sha256()({text}))); }
 
 std::string encoded_path(std::string_view path) {
@@ -52,9 +48,9 @@ std::string aws_authorization(const AwsKey& key, const AwsCall& call, Instant no
   const Secret first("AWS4" + std::string(key.secret));
   std::array<std::uint8_t, 32> signing = hmac_sha256(first.reveal(), day);
   for (const std::string_view part : {key.region, key.service, std::string_view("aws4_request")})
-    signing = hmac_sha256(bytes_of(signing), part);
+    signing = hmac_sha256(view(signing), part);
   return fmt::format("AWS4-HMAC-SHA256 Credential={}/{}, SignedHeaders={}, Signature={}", key.id, scope, names,
-                     to_hex(bytes_of(hmac_sha256(bytes_of(signing), text))));
+                     to_hex(view(hmac_sha256(view(signing), text))));
 }
 
 }  // namespace ace

@@ -1,7 +1,6 @@
 #include "gateway/canonical.h"
 
 #include <fmt/format.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 #include <span>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "core/text.h"
+#include "spine/spine.h"
 
 namespace ace::gateway {
 namespace {
@@ -127,9 +127,7 @@ CacheKey cache_key_of(std::string_view scope, const wire::Request& request, Json
     members.emplace_back(std::move(name), value);
   }
   append_members(text, std::move(members));
-  CacheKey key;
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), key.data());
-  return key;
+  return Sha256()({text});
 }
 
 }  // namespace ace::gateway

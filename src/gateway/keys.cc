@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>
-#include <openssl/sha.h>
 #include <zlib.h>
 
 #include <algorithm>
+
+#include "spine/spine.h"
 
 namespace ace::gateway {
 namespace {
@@ -54,15 +55,10 @@ std::optional<Role> role_of(std::string_view key) {
   return role;
 }
 
-KeyDigest digest_of(std::string_view key) {
-  KeyDigest digest;
-  SHA256(reinterpret_cast<const unsigned char*>(key.data()), key.size(), digest.data());
-  return digest;
-}
+KeyDigest digest_of(std::string_view key) { return Sha256()({key}); }
 
 std::string key_id_of(std::string_view key) {
-  const KeyDigest digest = digest_of("ace key id\n" + std::string(key));
-  return fmt::format("k_{:02x}{:02x}{:02x}{:02x}", digest[0], digest[1], digest[2], digest[3]);
+  return "k_" + to_hex(view(Sha256()({"ace key id\n", key})).substr(0, 4));
 }
 
 bool Key::may(wire::Operation operation) const {

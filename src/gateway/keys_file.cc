@@ -4,6 +4,7 @@
 #include "core/text.h"
 #include "gateway/keys.h"
 #include "gateway/yaml_file.h"
+#include "spine/spine.h"
 
 namespace ace::gateway {
 namespace {
@@ -74,12 +75,6 @@ Key read_key(Findings& findings, const Place& at) {
   return key;
 }
 
-std::string in_hex(const KeyDigest& digest) {
-  std::string out;
-  for (const std::uint8_t byte : digest) out += fmt::format("{:02x}", byte);
-  return out;
-}
-
 }  // namespace
 
 Result<KeyRing> KeyRing::read(std::string_view yaml, const std::string& file) {
@@ -118,7 +113,7 @@ std::string KeyRing::write() const {
     if (key.role == Role::admin) text("role", "admin");
     out += "    secrets:\n";
     for (const Key::Secret& secret : key.secrets) {
-      out += fmt::format("      - {{sha256: \"{}\"", in_hex(secret.digest));
+      out += fmt::format("      - {{sha256: \"{}\"", to_hex(view(secret.digest)));
       if (secret.from != Instant::min()) out += fmt::format(", from: \"{}\"", to_rfc3339(secret.from));
       if (secret.until != Instant::max()) out += fmt::format(", until: \"{}\"", to_rfc3339(secret.until));
       out += "}\n";

@@ -6,6 +6,7 @@
 
 #include "net/write_head.h"
 #include "perimeter/perimeter.h"
+#include "spine/spine.h"
 
 namespace ace::gateway {
 namespace {
@@ -115,11 +116,7 @@ wire::WireError error_of(Verdict verdict, bool shed) {
 }
 
 std::string salted(std::string_view salt, std::string_view tenant) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  const auto digest = hmac_sha256(salt, tenant);
-  std::string out;
-  for (std::size_t i = 0; i < 16; ++i) out += {kHex[digest[i] >> 4], kHex[digest[i] & 15]};
-  return out;
+  return to_hex(view(hmac_sha256(salt, tenant)).substr(0, 16));
 }
 
 void append_cost(std::string& fields, const Desk::Receipt& receipt) {
