@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "gateway/admin_route.h"
+#include "gateway/key_callers.h"
+#include "net/characters.h"
 #include "net/write_head.h"
 
 namespace ace::gateway {
@@ -21,13 +23,6 @@ bool matches(std::string_view pattern, std::string_view path, std::string_view& 
   if (!path.starts_with(pattern.substr(0, brace)) || path.size() < brace + after.size()) return false;
   open = path.substr(brace, path.size() - brace - after.size());
   return path.ends_with(after) && !open.empty() && open.find('/') == std::string_view::npos;
-}
-
-std::string_view bearer_of(const net::RequestHead& head) {
-  constexpr std::string_view kBearer = "Bearer ";
-  const net::Field* field = net::find(head.fields, "authorization");
-  if (field == nullptr || !field->value.starts_with(kBearer)) return {};
-  return field->value.substr(kBearer.size());
 }
 
 /// Names that mean this machine; a page that made its own name point here has another.
@@ -73,13 +68,7 @@ std::optional<std::string> Admin::Asked::value(std::string_view name) const {
     std::string out;
     const std::string_view raw = pair.substr(std::min(equals + 1, pair.size()));
     for (std::size_t i = 0; i < raw.size(); ++i) {
-      const auto hex = [&](std::size_t at) {
-        const char c = at < raw.size() ? raw[at] : '\0';
-        return c >= '0' && c <= '9'   ? c - '0'
-               : c >= 'a' && c <= 'f' ? c - 'a' + 10
-               : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                      : -1;
-      };
+      const auto hex = [&](std::size_t at) { return at < raw.size() ? net::hex_value(raw[at]) : -1; };
       if (raw[i] == '%' && hex(i + 1) >= 0 && hex(i + 2) >= 0) {
         out += static_cast<char>(hex(i + 1) * 16 + hex(i + 2));
         i += 2;
@@ -113,8 +102,8 @@ std::optional<Admin::Answer> Admin::keep_out(const net::Exchange& exchange, cons
   if (net::find(head.fields, "origin") != nullptr || (options_.open && !is_here(head.host)))
     return refusal(403, "forbidden", "the admin API is not for web pages");
   if (options_.open || (route != nullptr && route->for_all)) return std::nullopt;
-  const bool known = keys_ != nullptr && std::holds_alternative<const Key*>(
-                                             keys_->ring()->find(bearer_of(head), Role::admin, exchange.loop().utc()));
+  const bool known = keys_ != nullptr && std::holds_alternative<const Key*>(keys_->ring()->find(
+                                             bearer_of(head.fields), Role::admin, exchange.loop().utc()));
   if (known) return std::nullopt;
   return refusal(401, "unauthorized", "an admin key is asked for: Authorization: Bearer ace_ak_...");
 }

@@ -32,11 +32,7 @@ class KeyPass final : public Pass {
 
 /// The key as it stands in the head; nothing if there is none, or two that differ.
 std::string_view presented(std::span<const net::Field> fields) {
-  constexpr std::string_view kBearer = "bearer ";
-  std::string_view key;
-  if (const net::Field* bearer = net::find(fields, "authorization"))
-    if (net::equals_ignoring_case(bearer->value.substr(0, kBearer.size()), kBearer))
-      key = bearer->value.substr(kBearer.size());
+  std::string_view key = bearer_of(fields);
   if (const net::Field* own = net::find(fields, "x-api-key")) {
     if (!key.empty() && own->value != key) return {};
     key = own->value;
@@ -49,6 +45,13 @@ Callers::Refused refused(int status, const char* code, std::string what, std::st
 }
 
 }  // namespace
+
+std::string_view bearer_of(std::span<const net::Field> fields) {
+  constexpr std::string_view kBearer = "bearer ";
+  const net::Field* const field = net::find(fields, "authorization");
+  if (field == nullptr || !net::equals_ignoring_case(field->value.substr(0, kBearer.size()), kBearer)) return {};
+  return field->value.substr(kBearer.size());
+}
 
 std::variant<Callers::Admitted, Callers::Refused> KeyCallers::admit(std::span<const net::Field> fields,
                                                                     const Fleet& fleet, const wire::Request* request,

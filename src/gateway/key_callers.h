@@ -7,6 +7,9 @@
 
 namespace ace::gateway {
 
+/// What follows `Authorization: Bearer`; the scheme in any case of letters (RFC 9110, 11.1). Empty if there is none.
+std::string_view bearer_of(std::span<const net::Field> fields);
+
 class KeyCallers final : public Callers {
  public:
   /// All outlive it, and every Pass it gives.
