@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "gateway/key_book.h"
 
@@ -81,6 +83,29 @@ TEST(KeysStore, leaves_the_file_as_it_is_when_a_change_fails_or_another_is_at_wo
   EXPECT_EQ(busy.error().code(), Errc::conflict);
   EXPECT_THAT(busy.error().what(), HasSubstr("keys.yaml.new"));
   EXPECT_TRUE(std::filesystem::exists(place.path + ".new")) << "it is another's";
+}
+
+TEST(KeysStore, loses_nothing_where_many_change_it_at_once) {
+  const Place place;
+  constexpr std::size_t kWriters = 4, kKeysEach = 25;
+  std::vector<std::thread> writers;
+  for (std::size_t w = 0; w < kWriters; ++w)
+    writers.emplace_back([&] {
+      for (std::size_t i = 0; i < kKeysEach;) {
+        const std::string secret = new_key(Role::client);
+        Key key;
+        key.id = key_id_of(secret);
+        key.tenant = "acme";
+        key.secrets.push_back({digest_of(secret)});
+        const Result<void> added = change_keys(place.path, [&](KeyRing& ring) { return ring.add(key); });
+        if (added)
+          ++i;
+        else if (added.error().code() != Errc::conflict)
+          return ADD_FAILURE() << added.error().what();
+      }
+    });
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(load_keys(place.path)->keys().size(), kWriters * kKeysEach);
 }
 
 TEST(KeyBook, takes_over_what_others_made_of_the_file_and_keeps_what_it_had_if_that_is_wrong) {
