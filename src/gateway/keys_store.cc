@@ -62,13 +62,17 @@ Result<std::string> read_private(const std::string& path) {
   }
 }
 
-/// Writes a new file, which must not exist, and waits until it is on the disk.
-Result<void> write_private(const std::string& path, std::string_view text) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.good() && errno == EEXIST)
-    return Error(Errc::conflict,
-                 fmt::format("another process changes the keys, or died at it: if none does, remove {}", path));
-  if (!file.good()) return failure("cannot write", path);
+/// Makes a file that must not exist: who has made it holds off whoever else wants to.
+Result<Descriptor> make_private(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (file.good()) return file;
+  if (errno != EEXIST) return failure("cannot write", path);
+  return Error(Errc::conflict,
+               fmt::format("another process changes the keys, or died at it: if none does, remove {}", path));
+}
+
+/// Returns when it is on the disk.
+Result<void> write_all(const Descriptor& file, const std::string& path, std::string_view text) {
   while (!text.empty()) {
     const ssize_t size = ::write(file.number(), text.data(), text.size());
     if (size < 0) return failure("cannot write", path);
@@ -88,15 +92,15 @@ Result<KeyRing> load_keys(const std::string& path) {
 
 Result<void> change_keys(const std::string& path, const std::function<Result<void>(KeyRing&)>& change) {
   const std::string beside = path + ".new";
-  // The empty file beside holds off other processes from before we read until ours is in place.
-  if (Result<void> claimed = write_private(beside, ""); !claimed) return claimed;
+  // From before we read until it takes the place of the other.
+  const Result<Descriptor> claimed = make_private(beside);
+  if (!claimed) return Error(claimed.error());
   const auto changed = [&]() -> Result<void> {
     Result<KeyRing> ring = load_keys(path);
     if (!ring && ring.error().code() == Errc::not_found) ring = KeyRing();
     if (!ring) return std::move(ring).error();
     if (Result<void> done = change(*ring); !done) return done;
-    if (::unlink(beside.c_str()) != 0) return failure("cannot write", beside);
-    if (Result<void> written = write_private(beside, ring->write()); !written) return written;
+    if (Result<void> written = write_all(*claimed, beside, ring->write()); !written) return written;
     if (std::rename(beside.c_str(), path.c_str()) != 0) return failure("cannot replace", path);
     const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
     const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -105,7 +105,9 @@ TEST(KeysStore, loses_nothing_where_many_change_it_at_once) {
       }
     });
   for (std::thread& writer : writers) writer.join();
-  EXPECT_EQ(load_keys(place.path)->keys().size(), kWriters * kKeysEach);
+  const Result<KeyRing> ring = load_keys(place.path);
+  ASSERT_TRUE(ring) << ring.error().what();
+  EXPECT_EQ(ring->keys().size(), kWriters * kKeysEach);
 }
 
 TEST(KeyBook, takes_over_what_others_made_of_the_file_and_keeps_what_it_had_if_that_is_wrong) {
