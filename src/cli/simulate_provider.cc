@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/files.h"
-#include "gateway/simulated_upstream.h"
+#include "simulated/upstream.h"
 
 namespace ace::cli {
 namespace {
@@ -18,11 +18,11 @@ struct Arguments {
 };
 
 Result<void> run(const Arguments& a, Context& context) {
-  gateway::SimulatedScript script;
+  simulated::Script script;
   if (!a.script.empty()) {
     const Result<std::string> text = read_file(a.script);
     if (!text) return text.error();
-    Result<gateway::SimulatedScript> read = gateway::read_script(*text, a.script);
+    Result<simulated::Script> read = simulated::read_script(*text, a.script);
     if (!read) return read.error();
     script = *std::move(read);
   }
@@ -32,8 +32,7 @@ Result<void> run(const Arguments& a, Context& context) {
   sigaddset(&ending, SIGINT);
   sigaddset(&ending, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
-  Result<std::unique_ptr<gateway::SimulatedUpstream>> upstream =
-      gateway::SimulatedUpstream::start(std::move(script), a.port);
+  Result<std::unique_ptr<simulated::Upstream>> upstream = simulated::Upstream::start(std::move(script), a.port);
   if (!upstream) return std::move(upstream).error();
   *context.out << fmt::format("http://127.0.0.1:{}\n", (*upstream)->port());
   context.out->flush();

@@ -1,10 +1,10 @@
-#include "gateway/rate_bucket.h"
+#include "core/rate_bucket.h"
 
 #include <algorithm>
 
 #include "core/check.h"
 
-namespace ace::gateway {
+namespace ace {
 namespace {
 
 constexpr int128 kUnit = nanos(kMinute);  ///< of the level, for an amount of one
@@ -55,4 +55,4 @@ void RateBucket::set_limit(std::int64_t per_minute, Instant now) {
   per_minute_ = per_minute;
 }
 
-}  // namespace ace::gateway
+}  // namespace ace

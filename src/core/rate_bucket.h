@@ -6,7 +6,7 @@
 #include "core/int128.h"
 #include "core/time.h"
 
-namespace ace::gateway {
+namespace ace {
 
 /// A leaky bucket: fills with what is taken, leaks evenly, holds one minute's worth. Over any span of time T it lets
 /// through at most (1 + T / 1 min) x per_minute. Nothing is rounded: the level is in units of one nanosecond's leak.
@@ -36,4 +36,4 @@ class RateBucket {
   Instant at_{};
 };
 
-}  // namespace ace::gateway
+}  // namespace ace

@@ -1,4 +1,4 @@
-#include "gateway/rate_bucket.h"
+#include "core/rate_bucket.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/testing.h"
 
-namespace ace::gateway {
+namespace ace {
 namespace {
 
 constexpr Instant kStart = instant(1'800'000'000'000'000'000);
@@ -77,4 +77,4 @@ TEST(RateBucket, lets_no_more_through_in_any_span_than_a_minutes_worth_and_what_
 }
 
 }  // namespace
-}  // namespace ace::gateway
+}  // namespace ace

@@ -8,7 +8,7 @@
 #include "core/result.h"
 #include "fleet/findings.h"
 
-namespace ace::gateway {
+namespace ace {
 
 /// Calls `read(findings, root)` on the map that the document is.
 /// @return bad_input telling every mistake
@@ -32,4 +32,4 @@ Result<void> read_yaml(std::string_view text, const std::string& file, Read read
   return Error(Errc::bad_input, describe(mistakes));
 }
 
-}  // namespace ace::gateway
+}  // namespace ace

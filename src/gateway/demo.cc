@@ -10,8 +10,8 @@ namespace {
 
 constexpr Duration kMs{1'000'000};
 
-SimulatedScript script(Duration ttft, Duration tpot, std::int64_t slots) {
-  SimulatedScript s;
+simulated::Script script(Duration ttft, Duration tpot, std::int64_t slots) {
+  simulated::Script s;
   s.ttft = ttft;
   s.tpot = tpot;
   s.jitter = 0.3;
@@ -30,10 +30,10 @@ Usd usd_of(std::span<const net::Field> fields, const char* name) {
 
 Result<std::unique_ptr<DemoUpstreams>> DemoUpstreams::start() {
   auto demo = std::make_unique<DemoUpstreams>();
-  const SimulatedScript scripts[] = {script(60 * kMs, 12 * kMs, 12), script(250 * kMs, 15 * kMs, 0),
-                                     script(300 * kMs, 10 * kMs, 0)};
+  const simulated::Script scripts[] = {script(60 * kMs, 12 * kMs, 12), script(250 * kMs, 15 * kMs, 0),
+                                       script(300 * kMs, 10 * kMs, 0)};
   for (std::size_t i = 0; i < demo->upstreams_.size(); ++i) {
-    Result<std::unique_ptr<SimulatedUpstream>> upstream = SimulatedUpstream::start(scripts[i]);
+    Result<std::unique_ptr<simulated::Upstream>> upstream = simulated::Upstream::start(scripts[i]);
     if (!upstream) return std::move(upstream).error();
     demo->upstreams_[i] = *std::move(upstream);
   }

@@ -11,8 +11,8 @@
 
 #include "core/money.h"
 #include "gateway/config.h"
-#include "gateway/simulated_upstream.h"
 #include "net/client.h"
+#include "simulated/upstream.h"
 
 namespace ace::gateway {
 
@@ -24,7 +24,7 @@ class DemoUpstreams {
   [[nodiscard]] std::string fleet_file() const;
 
  private:
-  std::array<std::unique_ptr<SimulatedUpstream>, 3> upstreams_;
+  std::array<std::unique_ptr<simulated::Upstream>, 3> upstreams_;
 };
 
 /// Clients of a gateway on this machine, from a quiet second to a busy one and back within a minute.

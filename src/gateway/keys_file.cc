@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "core/text.h"
+#include "fleet/yaml_file.h"
 #include "gateway/keys.h"
-#include "gateway/yaml_file.h"
 #include "spine/spine.h"
 
 namespace ace::gateway {

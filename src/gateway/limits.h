@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/rate_bucket.h"
 #include "core/time.h"
 #include "gateway/keys.h"
-#include "gateway/rate_bucket.h"
 
 namespace ace::gateway {
 

@@ -9,7 +9,7 @@
 namespace ace::gateway {
 namespace {
 
-using Kind = SimulatedFault::Kind;
+using Kind = simulated::Fault::Kind;
 
 template <class E>
 std::vector<E> all(const std::vector<event::Record>& records) {
@@ -40,8 +40,8 @@ std::string verified(const std::string& directory) {
   return read ? wrong : read.error().what();
 }
 
-SimulatedFault fault(Kind kind) {
-  SimulatedFault f;
+simulated::Fault fault(Kind kind) {
+  simulated::Fault f;
   f.kind = kind;
   return f;
 }
@@ -143,8 +143,8 @@ TEST(Service, does_not_repeat_what_is_the_requests_own_fault) {
 TEST(Service, tries_another_while_the_client_has_seen_nothing_and_never_after) {
   for (const std::int64_t event : {0, 3}) {
     Site::Wanted wanted;
-    SimulatedFault cut = fault(Kind::close);
-    cut.place = event == 0 ? Place::after_head : Place::after_event;
+    simulated::Fault cut = fault(Kind::close);
+    cut.place = event == 0 ? simulated::Place::after_head : simulated::Place::after_event;
     cut.event = event;
     wanted.cheap.faults = {cut};
     Site site(std::move(wanted));
@@ -173,7 +173,7 @@ TEST(Service, cancels_upstream_when_the_client_leaves_and_books_what_was_used) {
   }
   EXPECT_TRUE(net::eventually([&] {
     const auto seen = site.cheap->provider().seen();
-    return !seen.empty() && seen[0].outcome == SimulatedRequest::Outcome::gone;
+    return !seen.empty() && seen[0].outcome == simulated::Request::Outcome::gone;
   }));
   EXPECT_TRUE(net::eventually([&] { return site.service->desk().view().in_flight == 0; }));
   ASSERT_EQ(site.stop(), "");
@@ -264,7 +264,7 @@ TEST(Service, asks_for_a_key_where_there_are_keys) {
     EXPECT_NE(over.field("retry-after-ms"), "");
     ASSERT_EQ(site.stop(), "");
     EXPECT_EQ(verified(site.spine()), "");
-    for (const SimulatedRequest& seen : site.cheap->provider().seen())
+    for (const simulated::Request& seen : site.cheap->provider().seen())
       for (const auto& [name, value] : seen.fields) EXPECT_EQ(value.find(secret), std::string::npos) << name;
   }
   std::filesystem::remove(path);

@@ -10,8 +10,8 @@
 
 #include "core/check.h"
 #include "gateway/service.h"
-#include "gateway/simulated_upstream.h"
 #include "net/server_testing.h"
+#include "simulated/upstream.h"
 
 namespace ace::gateway {
 
@@ -47,15 +47,15 @@ inline std::string post(const std::string& path, const std::string& body, const 
 class Site {
  public:
   struct Wanted {
-    SimulatedScript cheap{}, dear{};
+    simulated::Script cheap{}, dear{};
     std::string config{};                                      ///< further lines of ace.yaml
     std::string cheap_more{}, tenants = "{acme: {}}", more{};  ///< of the fleet file
     std::string mode = "inline";
   };
   Site() : Site(Wanted{}) {}
   explicit Site(Wanted wanted) : folder_(fresh_folder()) {
-    cheap = SimulatedUpstream::start(wanted.cheap).value();
-    dear = SimulatedUpstream::start(wanted.dear).value();
+    cheap = simulated::Upstream::start(wanted.cheap).value();
+    dear = simulated::Upstream::start(wanted.dear).value();
     fleet_ = "version: 1\nproviders:\n  cheap: {jurisdictions: [us], api: openai, url: \"http://127.0.0.1:" +
              std::to_string(cheap->port()) +
              "\"}\n  dear: {jurisdictions: [eu], api: openai, url: \"http://127.0.0.1:" + std::to_string(dear->port()) +
@@ -131,7 +131,7 @@ destinations:
     return all;
   }
 
-  std::unique_ptr<SimulatedUpstream> cheap, dear;
+  std::unique_ptr<simulated::Upstream> cheap, dear;
   std::unique_ptr<Service> service;
 
  private:

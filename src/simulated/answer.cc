@@ -1,4 +1,4 @@
-#include "gateway/simulated_answer.h"
+#include "simulated/answer.h"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -9,9 +9,9 @@
 #include "core/check.h"
 #include "core/hash.h"
 #include "core/text.h"
-#include "gateway/simulated_stream.h"
+#include "simulated/stream.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 namespace {
 
 using wire::Operation;
@@ -139,4 +139,4 @@ std::string models_answer(wire::Dialect dialect, const std::vector<std::string>&
                      models.empty() ? "null" : json_text(models.back()));
 }
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

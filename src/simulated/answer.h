@@ -5,16 +5,16 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/simulated_speech.h"
+#include "simulated/speech.h"
 #include "wire/dialect.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 
 /// How the provider reports what it counted.
 enum class Counted : std::uint8_t { fairly, not_at_all, twice, negative, absurd, decreasing };
 
 /// One server-sent event as it goes out.
-struct SimulatedEvent {
+struct Event {
   std::string bytes;
   bool content = false;  ///< carries a token
 };
@@ -25,9 +25,9 @@ std::string whole_answer(wire::Operation operation, const Speech& speech, Counte
 
 /// The last event is the one that ends the stream. @param operation chat, responses, completions or messages
 /// @param usage  whether an OpenAI client asked for it
-std::vector<SimulatedEvent> stream_answer(wire::Operation operation, const Speech& speech, bool usage, Counted counted);
+std::vector<Event> stream_answer(wire::Operation operation, const Speech& speech, bool usage, Counted counted);
 
 /// The list of models, in the words of either API.
 std::string models_answer(wire::Dialect dialect, const std::vector<std::string>& models);
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "core/text.h"
-#include "gateway/simulated_provider.h"
-#include "gateway/simulated_state.h"
+#include "simulated/provider.h"
+#include "simulated/state.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 namespace {
 
-std::string to_json(const SimulatedRequest& r) {
+std::string to_json(const Request& r) {
   std::string fields;
   for (const auto& [name, value] : r.fields)
     fields += fmt::format("{}[{},{}]", fields.empty() ? "" : ",", json_text(name), json_text(value));
@@ -22,7 +22,7 @@ std::string to_json(const SimulatedRequest& r) {
 
 }  // namespace
 
-std::string SimulatedProvider::metrics(net::Steady now) const {
+std::string Provider::metrics(net::Steady now) const {
   const std::lock_guard lock(mutex_);
   std::int64_t busy = script_->running;
   const std::int64_t slots = script_->slots;
@@ -40,7 +40,7 @@ std::string SimulatedProvider::metrics(net::Steady now) const {
   return out;
 }
 
-net::Task<> SimulatedProvider::serve_control(net::Exchange& exchange) {
+net::Task<> Provider::serve_control(net::Exchange& exchange) {
   const std::string_view path = exchange.head().path(), method = exchange.head().method;
   std::string body, type = "application/json";
   int status = 200;
@@ -48,7 +48,7 @@ net::Task<> SimulatedProvider::serve_control(net::Exchange& exchange) {
     type = "text/plain; version=0.0.4";
     body = metrics(exchange.loop().now());
   } else if (path == "/simulated/requests" && method == "GET") {
-    for (const SimulatedRequest& request : seen()) body += (body.empty() ? "[" : ",\n") + to_json(request);
+    for (const Request& request : seen()) body += (body.empty() ? "[" : ",\n") + to_json(request);
     body += body.empty() ? "[]" : "]";
   } else if (path == "/simulated/script" && method == "PUT") {
     const net::Exchange::Body read = co_await exchange.read_body();
@@ -56,7 +56,7 @@ net::Task<> SimulatedProvider::serve_control(net::Exchange& exchange) {
       if (read.io == net::Io::ok) (void)co_await exchange.refuse(read.fault);
       co_return;
     }
-    Result<SimulatedScript> script = read_script(read.bytes, "script");
+    Result<Script> script = read_script(read.bytes, "script");
     if (script) {
       set_script(*std::move(script));
       body = "{}";
@@ -72,4 +72,4 @@ net::Task<> SimulatedProvider::serve_control(net::Exchange& exchange) {
   (void)co_await exchange.respond(status, fields, body);
 }
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

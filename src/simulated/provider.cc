@@ -1,19 +1,19 @@
-#include "gateway/simulated_provider.h"
+#include "simulated/provider.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/text.h"
-#include "gateway/simulated_answer.h"
-#include "gateway/simulated_sending.h"
-#include "gateway/simulated_state.h"
 #include "net/write_head.h"
+#include "simulated/answer.h"
+#include "simulated/sending.h"
+#include "simulated/state.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 namespace {
 
-using Outcome = SimulatedRequest::Outcome;
+using Outcome = Request::Outcome;
 constexpr std::size_t kRemembered = 1000;
 
 /// The path in the words of operation_of(): below Azure's deployments lies the same API.
@@ -37,16 +37,16 @@ std::string_view key_of(const net::RequestHead& head) {
   return {};
 }
 
-Counted counted_by(const SimulatedPlan& plan) {
+Counted counted_by(const Plan& plan) {
   if (!plan.usage) return Counted::fairly;
   switch (*plan.usage) {
-    case SimulatedFault::Kind::no_usage:
+    case Fault::Kind::no_usage:
       return Counted::not_at_all;
-    case SimulatedFault::Kind::usage_twice:
+    case Fault::Kind::usage_twice:
       return Counted::twice;
-    case SimulatedFault::Kind::usage_negative:
+    case Fault::Kind::usage_negative:
       return Counted::negative;
-    case SimulatedFault::Kind::usage_absurd:
+    case Fault::Kind::usage_absurd:
       return Counted::absurd;
     default:
       return Counted::decreasing;
@@ -71,7 +71,7 @@ std::string_view name_of(Outcome outcome) {
   return "";
 }
 
-std::string SimulatedProvider::Script::windows(wire::Dialect dialect, Instant now) const {
+std::string Provider::InForce::windows(wire::Dialect dialect, Instant now) const {
   std::string out;
   const auto say = [&](std::string_view what, const RateBucket& bucket) {
     const std::string prefix = dialect == wire::Dialect::openai ? "X-Ratelimit-" : "Anthropic-Ratelimit-";
@@ -92,27 +92,27 @@ std::string SimulatedProvider::Script::windows(wire::Dialect dialect, Instant no
   return out;
 }
 
-SimulatedProvider::SimulatedProvider(SimulatedScript script) : script_(std::make_shared<Script>(std::move(script))) {}
-SimulatedProvider::~SimulatedProvider() = default;
+Provider::Provider(Script script) : script_(std::make_shared<InForce>(std::move(script))) {}
+Provider::~Provider() = default;
 
-void SimulatedProvider::set_script(SimulatedScript script) {
+void Provider::set_script(Script script) {
   const std::lock_guard lock(mutex_);
-  script_ = std::make_shared<Script>(std::move(script));
+  script_ = std::make_shared<InForce>(std::move(script));
   seen_.clear();
   count_ = 0;
 }
 
-std::vector<SimulatedRequest> SimulatedProvider::seen() const {
+std::vector<Request> Provider::seen() const {
   const std::lock_guard lock(mutex_);
   return {seen_.begin(), seen_.end()};
 }
 
-std::int64_t SimulatedProvider::count() const {
+std::int64_t Provider::count() const {
   const std::lock_guard lock(mutex_);
   return count_;
 }
 
-SimulatedProvider::Serving SimulatedProvider::begin(net::Exchange& exchange) {
+Provider::Serving Provider::begin(net::Exchange& exchange) {
   const net::RequestHead& head = exchange.head();
   Serving s;
   const std::lock_guard lock(mutex_);
@@ -122,7 +122,7 @@ SimulatedProvider::Serving SimulatedProvider::begin(net::Exchange& exchange) {
   if (!s.script->started) s.script->started = exchange.loop().now();
   ++s.script->running;
   s.plan = plan_of(*s.script, s.number, exchange.loop().now() - *s.script->started, s.rng);
-  SimulatedRequest seen;
+  Request seen;
   seen.number = s.number;
   seen.method = head.method;
   seen.target = head.target;
@@ -133,7 +133,7 @@ SimulatedProvider::Serving SimulatedProvider::begin(net::Exchange& exchange) {
   return s;
 }
 
-void SimulatedProvider::end(const Serving& s) {
+void Provider::end(const Serving& s) {
   const std::lock_guard lock(mutex_);
   --s.script->running;
   if (s.slot && s.outcome == Outcome::gone && s.script->free_at[*s.slot] == s.free_at)
@@ -150,8 +150,8 @@ void SimulatedProvider::end(const Serving& s) {
 }
 
 /// Keys, models and limits. @return what to answer in place of a speech
-std::optional<wire::WireError> SimulatedProvider::check(const Serving& s, const net::RequestHead& head) {
-  const SimulatedScript& script = *s.script;
+std::optional<wire::WireError> Provider::check(const Serving& s, const net::RequestHead& head) {
+  const InForce& script = *s.script;
   const auto has = [](const std::vector<std::string>& all, std::string_view one) {
     return all.empty() || std::find(all.begin(), all.end(), one) != all.end();
   };
@@ -161,7 +161,7 @@ std::optional<wire::WireError> SimulatedProvider::check(const Serving& s, const 
   return std::nullopt;
 }
 
-net::Task<> SimulatedProvider::serve(net::Exchange& exchange) {
+net::Task<> Provider::serve(net::Exchange& exchange) {
   const net::RequestHead& head = exchange.head();
   if (head.path().starts_with("/simulated/") || head.path() == "/metrics") {
     co_await serve_control(exchange);
@@ -182,11 +182,11 @@ net::Task<> SimulatedProvider::serve(net::Exchange& exchange) {
   end(serving);
 }
 
-net::Task<> SimulatedProvider::serve_operation(net::Exchange& exchange, Serving& s) {
+net::Task<> Provider::serve_operation(net::Exchange& exchange, Serving& s) {
   std::string fields = s.script->fields;
   net::HeadWriter(fields).field(s.dialect == wire::Dialect::openai ? "X-Request-Id" : "Request-Id",
                                 fmt::format("simulated-{}", s.number));
-  SimulatedSending sending(exchange, s.plan, fields);
+  Sending sending(exchange, s.plan, fields);
   const bool ended_early = co_await sending.reach(Place::before_body);
   const net::Steady arrived = exchange.loop().now();
   if (!ended_early) {
@@ -204,8 +204,8 @@ net::Task<> SimulatedProvider::serve_operation(net::Exchange& exchange, Serving&
 }
 
 /// Reads the request, and takes what it needs of the limits and a slot. @return an error to answer with
-std::optional<wire::WireError> SimulatedProvider::admit(Serving& s, const net::RequestHead& head, net::Steady arrived,
-                                                        Instant now) {
+std::optional<wire::WireError> Provider::admit(Serving& s, const net::RequestHead& head, net::Steady arrived,
+                                               Instant now) {
   if (s.operation != wire::Operation::models) {
     wire::RequestLimits limits;
     limits.engine_parameters = true;
@@ -220,7 +220,7 @@ std::optional<wire::WireError> SimulatedProvider::admit(Serving& s, const net::R
   s.speech.created = nanos(now) / nanos(kSecond);
   if (s.plan.model != nullptr) s.speech.model = s.plan.model->text;
   const std::lock_guard lock(mutex_);
-  Script& script = *s.script;
+  InForce& script = *s.script;
   const std::int64_t tokens = s.speech.prompt_tokens + s.speech.output_tokens();
   std::optional<Duration> wait = Duration{0};
   if (script.requests) wait = script.requests->wait(1, now);
@@ -241,8 +241,8 @@ std::optional<wire::WireError> SimulatedProvider::admit(Serving& s, const net::R
 }
 
 /// When the answer begins and how fast it goes, from the load as it is now.
-void SimulatedProvider::pace_of(Serving& s, net::Steady arrived) {
-  Script& script = *s.script;
+void Provider::pace_of(Serving& s, net::Steady arrived) {
+  InForce& script = *s.script;
   net::Steady begins = arrived;
   double load = 0.0;
   if (script.slots > 0) {
@@ -262,8 +262,7 @@ void SimulatedProvider::pace_of(Serving& s, net::Steady arrived) {
   if (s.slot) script.free_at[*s.slot] = s.free_at;
 }
 
-net::Task<> SimulatedProvider::answer(net::Exchange& exchange, Serving& s, SimulatedSending& sending,
-                                      net::Steady arrived) {
+net::Task<> Provider::answer(net::Exchange& exchange, Serving& s, Sending& sending, net::Steady arrived) {
   constexpr std::string_view kJson = "application/json";
   const std::optional<wire::WireError> error = admit(s, exchange.head(), arrived, exchange.loop().utc());
   sending.add_fields(s.windows);
@@ -310,7 +309,7 @@ net::Task<> SimulatedProvider::answer(net::Exchange& exchange, Serving& s, Simul
   }
   const Counted counted = counted_by(s.plan);
   if (s.request.stream) {
-    const std::vector<SimulatedEvent> events = stream_answer(s.operation, s.speech, s.request.include_usage, counted);
+    const std::vector<Event> events = stream_answer(s.operation, s.speech, s.request.include_usage, counted);
     co_await sending.stream(events, s.first, s.pace, s.dialect);
   } else {
     const std::string body = whole_answer(s.operation, s.speech, counted, s.body);
@@ -318,4 +317,4 @@ net::Task<> SimulatedProvider::answer(net::Exchange& exchange, Serving& s, Simul
   }
 }
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

@@ -10,18 +10,18 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/rate_bucket.h"
-#include "gateway/simulated_script.h"
+#include "core/rate_bucket.h"
 #include "net/exchange.h"
+#include "simulated/script.h"
 #include "wire/json.h"
 #include "wire/request.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 
-class SimulatedSending;
+class Sending;
 
 /// A request as it came, and what became of it.
-struct SimulatedRequest {
+struct Request {
   enum class Outcome : std::uint8_t {
     going,
     answered,  ///< to its end, as far as the script wanted one
@@ -37,30 +37,30 @@ struct SimulatedRequest {
   int status = 0;                ///< that was sent, 0 if none was
   std::int64_t tokens_sent = 0;  ///< events with content that were on their way
 };
-std::string_view name_of(SimulatedRequest::Outcome outcome);
+std::string_view name_of(Request::Outcome outcome);
 
 /// Serves on one loop; script() and seen() may be called from any thread. Beside the APIs (also below Azure's
 /// /openai/deployments/NAME) it has
 ///   GET /metrics             running and waiting requests, as vLLM names them
 ///   GET /simulated/requests  what it has seen, in JSON
 ///   PUT /simulated/script    another script; numbers and times start anew
-class SimulatedProvider final : public net::Handler {
+class Provider final : public net::Handler {
  public:
-  explicit SimulatedProvider(SimulatedScript script);
-  ~SimulatedProvider() override;
+  explicit Provider(Script script);
+  ~Provider() override;
   net::Task<> serve(net::Exchange& exchange) override;
 
-  void set_script(SimulatedScript script);
+  void set_script(Script script);
   /// The last thousand requests.
-  [[nodiscard]] std::vector<SimulatedRequest> seen() const;
+  [[nodiscard]] std::vector<Request> seen() const;
   [[nodiscard]] std::int64_t count() const;  ///< of all requests to an API
 
  private:
-  struct Script;  ///< the one in force, with what it has counted
+  struct InForce;  ///< the one in force, with what it has counted
   struct Serving;
   net::Task<> serve_control(net::Exchange& exchange);
   net::Task<> serve_operation(net::Exchange& exchange, Serving& serving);
-  net::Task<> answer(net::Exchange& exchange, Serving& serving, SimulatedSending& sending, net::Steady arrived);
+  net::Task<> answer(net::Exchange& exchange, Serving& serving, Sending& sending, net::Steady arrived);
   Serving begin(net::Exchange& exchange);
   void end(const Serving& serving);
   std::optional<wire::WireError> admit(Serving& serving, const net::RequestHead& head, net::Steady arrived,
@@ -70,10 +70,10 @@ class SimulatedProvider final : public net::Handler {
   std::string metrics(net::Steady now) const;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<Script> script_;     ///< shared with the requests that began under it
-  std::deque<SimulatedRequest> seen_;  ///< kept in the order of numbers
+  std::shared_ptr<InForce> script_;  ///< shared with the requests that began under it
+  std::deque<Request> seen_;         ///< kept in the order of numbers
   std::int64_t count_ = 0;
   wire::Json json_;
 };
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

@@ -1,4 +1,4 @@
-#include "gateway/simulated_provider.h"
+#include "simulated/provider.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -6,23 +6,23 @@
 
 #include <nlohmann/json.hpp>
 
-#include "gateway/simulated_upstream.h"
 #include "net/http_testing.h"
 #include "net/server_testing.h"
 #include "net/sse.h"
+#include "simulated/upstream.h"
 #include "wire/usage.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 namespace {
 
 using Json = nlohmann::json;
 using net::Peer;
 using net::ReadMessage;
 using net::Transcript;
-using Outcome = SimulatedRequest::Outcome;
+using Outcome = Request::Outcome;
 using ::testing::HasSubstr;
 
-SimulatedScript script_of(std::string_view json) { return read_script(json, "script").value(); }
+Script script_of(std::string_view json) { return read_script(json, "script").value(); }
 
 std::string request_of(std::string_view path, std::string_view body, std::string_view fields = "") {
   return fmt::format("POST {} HTTP/1.1\r\nHost: a\r\n{}Content-Length: {}\r\n\r\n{}", path, fields, body.size(), body);
@@ -85,21 +85,21 @@ Followed follow(wire::Operation operation, std::string_view body) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-struct Upstream {
-  explicit Upstream(std::string_view script) : running(SimulatedUpstream::start(script_of(script)).value()) {}
+struct Running {
+  explicit Running(std::string_view script) : running(Upstream::start(script_of(script)).value()) {}
   std::uint16_t port() { return running->port(); }
-  SimulatedRequest only() {
+  Request only() {
     EXPECT_TRUE(net::eventually([&] {
       const auto seen = running->provider().seen();
       return !seen.empty() && seen.back().outcome != Outcome::going;
     }));
     return running->provider().seen().back();
   }
-  std::unique_ptr<SimulatedUpstream> running;
+  std::unique_ptr<Upstream> running;
 };
 
-TEST(SimulatedProvider, answers_every_operation_in_words_that_our_reader_counts_alike) {
-  Upstream upstream(R"({"tokens": 5, "cached": 0.5})");
+TEST(Provider, answers_every_operation_in_words_that_our_reader_counts_alike) {
+  Running upstream(R"({"tokens": 5, "cached": 0.5})");
   const struct {
     wire::Operation operation;
     const char* path;
@@ -133,8 +133,8 @@ TEST(SimulatedProvider, answers_every_operation_in_words_that_our_reader_counts_
   }
 }
 
-TEST(SimulatedProvider, embeds_counts_and_lists) {
-  Upstream upstream(R"({"models": ["a", "b"]})");
+TEST(Provider, embeds_counts_and_lists) {
+  Running upstream(R"({"models": ["a", "b"]})");
   const Json list = Json::parse(answer(upstream.port(), "GET /v1/models HTTP/1.1\r\nHost: a\r\n\r\n").body);
   EXPECT_EQ(list["data"][1]["id"], "b");
   const Json theirs = Json::parse(
@@ -157,8 +157,8 @@ TEST(SimulatedProvider, embeds_counts_and_lists) {
   EXPECT_GE(counted["input_tokens"], 2);
 }
 
-TEST(SimulatedProvider, calls_the_tool_it_is_given_then_speaks_and_keeps_to_a_schema) {
-  Upstream upstream("{}");
+TEST(Provider, calls_the_tool_it_is_given_then_speaks_and_keeps_to_a_schema) {
+  Running upstream("{}");
   const std::string tools =
       R"("tools":[{"type":"function","function":{"name":"weather","parameters":{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer","minimum":3}}}}}])";
   const std::string ask = R"({"model":"m","messages":[{"role":"user","content":"?"}],)" + tools + "}";
@@ -193,8 +193,8 @@ TEST(SimulatedProvider, calls_the_tool_it_is_given_then_speaks_and_keeps_to_a_sc
             Json::parse(R"({"a":true,"b":"x"})"));
 }
 
-TEST(SimulatedProvider, stops_at_the_bound_and_checks_keys_and_models) {
-  Upstream upstream(R"({"models": ["m"], "keys": ["sk-1"], "tokens": 50})");
+TEST(Provider, stops_at_the_bound_and_checks_keys_and_models) {
+  Running upstream(R"({"models": ["m"], "keys": ["sk-1"], "tokens": 50})");
   const std::string key = "Authorization: Bearer sk-1\r\n";
   const std::string bounded = R"({"model":"m","max_tokens":3,"messages":[{"role":"user","content":"x"}]})";
   const Json cut = Json::parse(answer(upstream.port(), request_of("/v1/chat/completions", bounded, key)).body);
@@ -214,8 +214,8 @@ TEST(SimulatedProvider, stops_at_the_bound_and_checks_keys_and_models) {
   EXPECT_EQ(answer(upstream.port(), request_of("/v1/chat/completions", "{", key)).start, "400");
 }
 
-TEST(SimulatedProvider, says_when_to_come_again_once_its_limits_are_reached) {
-  Upstream upstream(R"({"rpm": 2, "tpm": 100000})");
+TEST(Provider, says_when_to_come_again_once_its_limits_are_reached) {
+  Running upstream(R"({"rpm": 2, "tpm": 100000})");
   const ReadMessage first = answer(upstream.port(), request_of("/v1/chat/completions", kChat));
   EXPECT_EQ(field_of(first, "x-ratelimit-remaining-requests"), "1");
   EXPECT_EQ(
@@ -229,7 +229,7 @@ TEST(SimulatedProvider, says_when_to_come_again_once_its_limits_are_reached) {
   EXPECT_EQ(std::stoi(field_of(refused, "retry-after")), (wait + 999) / 1000);
 }
 
-TEST(SimulatedProvider, breaks_where_its_script_says) {
+TEST(Provider, breaks_where_its_script_says) {
   const std::string ok = "HTTP/1.1 200 OK\r\n";
   const struct {
     const char* why;
@@ -293,7 +293,7 @@ TEST(SimulatedProvider, breaks_where_its_script_says) {
        [&](const std::string& got) { return got.starts_with("HTTP/1.1 529") && has(got, "Retry-After: -1\r\n"); }},
   };
   for (const auto& c : cases) {
-    Upstream upstream("{\"faults\":[{" + c.fault + ",\"at\":[1]}]}");
+    Running upstream("{\"faults\":[{" + c.fault + ",\"at\":[1]}]}");
     const std::string request = request_of("/v1/chat/completions", c.stream ? kChatStream : kChat);
     std::string got = raw_answer(upstream.port(), request);
     if (got.ends_with("<reset>")) got.resize(got.size() - 7);
@@ -303,9 +303,9 @@ TEST(SimulatedProvider, breaks_where_its_script_says) {
   }
 }
 
-TEST(SimulatedProvider, usage_may_be_reported_twice_and_the_larger_stands) {
+TEST(Provider, usage_may_be_reported_twice_and_the_larger_stands) {
   for (const char* kind : {"usage_twice", "usage_decreasing"}) {
-    Upstream upstream(fmt::format(R"({{"tokens":8,"faults":[{{"do":"{}"}}]}})", kind));
+    Running upstream(fmt::format(R"({{"tokens":8,"faults":[{{"do":"{}"}}]}})", kind));
     for (const auto& [operation, path, body] :
          {std::tuple(wire::Operation::chat, "/v1/chat/completions", kChatStream),
           std::tuple(wire::Operation::messages, "/v1/messages", kMessageStream)}) {
@@ -317,14 +317,14 @@ TEST(SimulatedProvider, usage_may_be_reported_twice_and_the_larger_stands) {
   }
 }
 
-TEST(SimulatedProvider, notices_a_client_that_leaves_and_frees_its_slot) {
-  Upstream upstream(R"({"slots": 1, "tokens": 100000, "tpot": 5ms})");
+TEST(Provider, notices_a_client_that_leaves_and_frees_its_slot) {
+  Running upstream(R"({"slots": 1, "tokens": 100000, "tpot": 5ms})");
   {
     const Peer peer = Peer::connect(upstream.port());
     peer.send(request_of("/v1/chat/completions", kChatStream));
     (void)peer.receive_until(" order");
   }
-  const SimulatedRequest seen = upstream.only();
+  const Request seen = upstream.only();
   EXPECT_EQ(seen.outcome, Outcome::gone);
   EXPECT_GE(seen.tokens_sent, 2);
   EXPECT_LT(seen.tokens_sent, 1000);
@@ -334,29 +334,29 @@ TEST(SimulatedProvider, notices_a_client_that_leaves_and_frees_its_slot) {
       << "behind 100,000 tokens it would not have come within 5 s";
 }
 
-TEST(SimulatedProvider, stalls_and_goes_on) {
-  Upstream upstream(R"({"tokens":4,"faults":[{"do":"stall","place":"after_event","event":2,"pause": 30ms}]})");
+TEST(Provider, stalls_and_goes_on) {
+  Running upstream(R"({"tokens":4,"faults":[{"do":"stall","place":"after_event","event":2,"pause": 30ms}]})");
   const Followed followed =
       follow(wire::Operation::chat, answer(upstream.port(), request_of("/v1/chat/completions", kChatStream)).body);
   EXPECT_TRUE(followed.ended);
   EXPECT_EQ(followed.facts.reported->usage[Unit::output], 4);
 }
 
-TEST(SimulatedProvider, refuses_connections_while_it_is_down_and_comes_back_on_its_port) {
-  Upstream upstream("{}");
+TEST(Provider, refuses_connections_while_it_is_down_and_comes_back_on_its_port) {
+  Running upstream("{}");
   const std::uint16_t port = upstream.port();
   upstream.running->set_listening(false);
   upstream.running->set_listening(false);
   EXPECT_FALSE(Peer::connect(port).good());
   upstream.running->set_listening(true);
   EXPECT_EQ(answer(port, request_of("/v1/chat/completions", kChat)).start, "200");
-  Upstream scripted(R"({"faults":[{"do":"refuse","from": 0ms, "length": 50ms}]})");
+  Running scripted(R"({"faults":[{"do":"refuse","from": 0ms, "length": 50ms}]})");
   EXPECT_TRUE(net::eventually([&] { return !Peer::connect(scripted.port()).good(); }));
   EXPECT_TRUE(net::eventually([&] { return Peer::connect(scripted.port()).good(); }));
 }
 
-TEST(SimulatedProvider, takes_another_script_and_shows_what_it_saw) {
-  Upstream upstream("{}");
+TEST(Provider, takes_another_script_and_shows_what_it_saw) {
+  Running upstream("{}");
   const auto control = [&](const char* method, std::string_view path, std::string_view body) {
     return answer(upstream.port(),
                   fmt::format("{} {} HTTP/1.1\r\nHost: a\r\n{}\r\n{}", method, path,
@@ -376,8 +376,8 @@ TEST(SimulatedProvider, takes_another_script_and_shows_what_it_saw) {
   EXPECT_THAT(control("GET", "/metrics", "").body, HasSubstr("vllm:num_requests_running{model_name=\"any\"} 0"));
 }
 
-TEST(SimulatedScript, says_all_that_is_wrong_with_it_and_where) {
-  const Result<SimulatedScript> script = read_script(R"(tokens: 0
+TEST(Script, says_all_that_is_wrong_with_it_and_where) {
+  const Result<Script> script = read_script(R"(tokens: 0
 jitter: 2
 tpot: 5
 faults:
@@ -386,7 +386,7 @@ faults:
   - {do: close, place: end}
   - {do: refuse, at: [1]}
 )",
-                                                     "s.yaml");
+                                            "s.yaml");
   ASSERT_FALSE(script.has_value());
   EXPECT_EQ(script.error().code(), Errc::bad_input);
   for (const char* part :
@@ -395,8 +395,8 @@ faults:
     EXPECT_THAT(script.error().what(), HasSubstr(part));
 }
 
-TEST(SimulatedScript, may_be_json) {
-  const SimulatedScript script =
+TEST(Script, may_be_json) {
+  const Script script =
       script_of(R"({"seed": 3, "fields": {"x-a": "b c"}, "faults": [{"do": "raw", "text": "a\r\n"}]})");
   EXPECT_EQ(script.seed, 3U);
   EXPECT_EQ(script.fields, "x-a: b c\r\n");
@@ -404,4 +404,4 @@ TEST(SimulatedScript, may_be_json) {
 }
 
 }  // namespace
-}  // namespace ace::gateway
+}  // namespace ace::simulated

@@ -1,18 +1,18 @@
-#include "gateway/simulated_script.h"
+#include "simulated/script.h"
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
 
-#include "gateway/yaml_file.h"
+#include "fleet/yaml_file.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 namespace {
 
 using fleet_file::Findings;
 using fleet_file::Map;
-using Kind = SimulatedFault::Kind;
+using Kind = Fault::Kind;
 
 constexpr std::array<std::pair<std::string_view, Kind>, 20> kKinds{{
     {"status", Kind::status},
@@ -68,9 +68,9 @@ void whole(Findings& findings, const fleet_file::Place& at, std::int64_t low, st
   if (const auto value = findings.count(at, low, high)) out = static_cast<Whole>(*value);
 }
 
-SimulatedFault read_fault(Findings& findings, const fleet_file::Place& at) {
+Fault read_fault(Findings& findings, const fleet_file::Place& at) {
   constexpr std::int64_t kMost = 1'000'000'000;
-  SimulatedFault f;
+  Fault f;
   Map map(findings, at);
   one_of(findings, map.need("do", "say what goes wrong, e.g. do: close"), kKinds, f.kind);
   const fleet_file::Place numbers = map.get("at");
@@ -96,7 +96,7 @@ SimulatedFault read_fault(Findings& findings, const fleet_file::Place& at) {
   return f;
 }
 
-bool meets(const SimulatedFault& f, std::int64_t number, Duration since_start, Rng& rng) {
+bool meets(const Fault& f, std::int64_t number, Duration since_start, Rng& rng) {
   const bool drawn = rng.uniform() < f.share;  // drawn for every fault, so that one does not shift the others
   if (!f.at.empty() && std::find(f.at.begin(), f.at.end(), number) == f.at.end()) return false;
   if (f.every > 0 && number % f.every != 0) return false;
@@ -107,9 +107,9 @@ bool meets(const SimulatedFault& f, std::int64_t number, Duration since_start, R
 
 }  // namespace
 
-SimulatedPlan plan_of(const SimulatedScript& script, std::int64_t number, Duration since_start, Rng& rng) {
-  SimulatedPlan plan;
-  for (const SimulatedFault& f : script.faults) {
+Plan plan_of(const Script& script, std::int64_t number, Duration since_start, Rng& rng) {
+  Plan plan;
+  for (const Fault& f : script.faults) {
     if (!meets(f, number, since_start, rng)) continue;
     for (const auto& [name, kind] : kKinds)
       if (kind == f.kind) plan.names += (plan.names.empty() ? "" : ",") + std::string(name);
@@ -170,9 +170,9 @@ SimulatedPlan plan_of(const SimulatedScript& script, std::int64_t number, Durati
   return plan;
 }
 
-Result<SimulatedScript> read_script(std::string_view yaml, const std::string& file) {
+Result<Script> read_script(std::string_view yaml, const std::string& file) {
   constexpr std::int64_t kMost = 1'000'000'000;
-  SimulatedScript s;
+  Script s;
   Result<void> readable = read_yaml(yaml, file, [&](Findings& findings, Map& root) {
     whole(findings, root.get("seed"), 0, std::numeric_limits<std::int64_t>::max(), s.seed);
     s.models = texts(findings, root.get("models"), "models");
@@ -197,4 +197,4 @@ Result<SimulatedScript> read_script(std::string_view yaml, const std::string& fi
   return s;
 }
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

@@ -10,7 +10,7 @@
 #include "core/rng.h"
 #include "core/time.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 
 /// Where in an exchange something goes wrong, in order.
 enum class Place : std::uint8_t {
@@ -18,14 +18,14 @@ enum class Place : std::uint8_t {
   before_head,   ///< the request has come, nothing is sent
   inside_head,   ///< half of the answer's head is sent
   after_head,    ///< its head, and nothing of its body
-  inside_event,  ///< half of the event that SimulatedFault::event names; of a whole answer, half of its body
+  inside_event,  ///< half of the event that Fault::event names; of a whole answer, half of its body
   after_event,   ///< that event; the body of a whole answer but its last byte
   before_end,    ///< all but what ends the answer: the last event of a stream, the last byte of a whole answer
 };
 
 /// One thing that goes wrong. Which requests it meets: those that `at` lists, each `every`th, a `share` of all, those
 /// that arrive between `from` and `from + length`; where several are given all must hold, where none is all requests.
-struct SimulatedFault {
+struct Fault {
   enum class Kind : std::uint8_t {
     status,         ///< an error: `status`, `retry_after`, `retry_after_ms`, and `text` for its body if not empty
     close,          ///< the connection ends at `place`
@@ -64,7 +64,7 @@ struct SimulatedFault {
   std::int64_t count = 1;
 };
 
-struct SimulatedScript {
+struct Script {
   std::uint64_t seed = 1;
   std::vector<std::string> models{};  ///< what is served; empty: whatever is asked for
   std::vector<std::string> keys{};    ///< what is accepted as Bearer, x-api-key or api-key; empty: anything
@@ -81,24 +81,23 @@ struct SimulatedScript {
   double slowdown = 1.0;          ///< of tpot when all slots are taken, rising evenly from 1
   std::int64_t rpm = 0, tpm = 0;  ///< past them comes a 429 that says when to come again; 0: no limit
 
-  std::vector<SimulatedFault> faults{};
+  std::vector<Fault> faults{};
 };
 
 /// What goes wrong with one request. Pointers are into the script; null: nothing of the kind.
-struct SimulatedPlan {
-  const SimulatedFault *status = nullptr, *close = nullptr, *stall = nullptr, *trickle = nullptr, *raw = nullptr,
-                       *event = nullptr, *error_event = nullptr, *redirect = nullptr, *model = nullptr,
-                       *fields = nullptr;
+struct Plan {
+  const Fault *status = nullptr, *close = nullptr, *stall = nullptr, *trickle = nullptr, *raw = nullptr,
+              *event = nullptr, *error_event = nullptr, *redirect = nullptr, *model = nullptr, *fields = nullptr;
   bool no_terminator = false, html = false, empty = false;
   double factor = 1.0;
-  std::optional<SimulatedFault::Kind> usage{};  ///< one of the five about it
-  std::string names{};                          ///< of the kinds, for the log: "close,slow"
+  std::optional<Fault::Kind> usage{};  ///< one of the five about it
+  std::string names{};                 ///< of the kinds, for the log: "close,slow"
 };
 /// @param number  of the request, from 1  @param since_start  of the provider  @param rng  of this request
-SimulatedPlan plan_of(const SimulatedScript& script, std::int64_t number, Duration since_start, Rng& rng);
+Plan plan_of(const Script& script, std::int64_t number, Duration since_start, Rng& rng);
 
 /// Reads a script in YAML or JSON (docs/SIMULATED_PROVIDER.md).
 /// @param file  to name in messages  @return bad_input telling every mistake with its place
-Result<SimulatedScript> read_script(std::string_view yaml, const std::string& file);
+Result<Script> read_script(std::string_view yaml, const std::string& file);
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

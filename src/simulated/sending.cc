@@ -1,23 +1,23 @@
-#include "gateway/simulated_sending.h"
+#include "simulated/sending.h"
 
 #include <algorithm>
 
 #include "net/sse.h"
 #include "net/write_head.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{10};  ///< how long a client may be gone before it is noticed in a pause
 
-std::string times(const SimulatedFault& fault) {
+std::string times(const Fault& fault) {
   std::string out;
   for (std::int64_t i = 0; i < fault.count; ++i) out += fault.text;
   return out;
 }
 
 /// Position of the event that carries the nth token, the last that carries one if there are fewer.
-std::size_t position_of(const std::vector<SimulatedEvent>& events, std::int64_t nth) {
+std::size_t position_of(const std::vector<Event>& events, std::int64_t nth) {
   std::size_t last = 0;
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (!events[i].content) continue;
@@ -29,7 +29,7 @@ std::size_t position_of(const std::vector<SimulatedEvent>& events, std::int64_t 
 
 }  // namespace
 
-SimulatedSending::SimulatedSending(net::Exchange& exchange, const SimulatedPlan& plan, std::string fields)
+Sending::Sending(net::Exchange& exchange, const Plan& plan, std::string fields)
     : exchange_(exchange),
       plan_(plan),
       fields_(std::move(fields)),
@@ -39,13 +39,13 @@ SimulatedSending::SimulatedSending(net::Exchange& exchange, const SimulatedPlan&
       fields_ += "X-Simulated-" + std::to_string(i) + ": " + plan.fields->text + "\r\n";
 }
 
-net::Task<bool> SimulatedSending::until(net::Steady due) {
+net::Task<bool> Sending::until(net::Steady due) {
   net::Loop& loop = exchange_.loop();
   while (!gone_ && loop.now() < due) co_await loop.sleep(std::min<Duration>(kLook, due - loop.now()));
   co_return !gone_;
 }
 
-net::Task<bool> SimulatedSending::reach(Place place) {
+net::Task<bool> Sending::reach(Place place) {
   if (gone_) co_return true;
   if (plan_.stall != nullptr && plan_.stall->place == place) {
     if (place > Place::inside_head) (void)co_await exchange_.write_raw("");
@@ -65,8 +65,8 @@ net::Task<bool> SimulatedSending::reach(Place place) {
 }
 
 /// @return whether to go on
-net::Task<bool> SimulatedSending::head(int status, std::string_view type, std::optional<std::uint64_t> length) {
-  const auto breaks_here = [](const SimulatedFault* f) { return f != nullptr && f->place == Place::inside_head; };
+net::Task<bool> Sending::head(int status, std::string_view type, std::optional<std::uint64_t> length) {
+  const auto breaks_here = [](const Fault* f) { return f != nullptr && f->place == Place::inside_head; };
   bool over = co_await reach(Place::before_head);
   if (over) co_return false;
   status_ = status;
@@ -85,7 +85,7 @@ net::Task<bool> SimulatedSending::head(int status, std::string_view type, std::o
   co_return !over;
 }
 
-net::Task<bool> SimulatedSending::send(std::string_view bytes) {
+net::Task<bool> Sending::send(std::string_view bytes) {
   if (plan_.trickle == nullptr) {
     net::Io io = net::Io::ok;
     if (!bytes.empty()) io = co_await exchange_.write(bytes);
@@ -100,7 +100,7 @@ net::Task<bool> SimulatedSending::send(std::string_view bytes) {
   co_return true;
 }
 
-net::Task<> SimulatedSending::whole(int status, std::string_view type, std::string_view body, net::Steady due) {
+net::Task<> Sending::whole(int status, std::string_view type, std::string_view body, net::Steady due) {
   const bool here = co_await until(due);
   if (!here) co_return;
   const std::string other = plan_.event != nullptr && status == 200 ? times(*plan_.event) : std::string();
@@ -124,7 +124,7 @@ net::Task<> SimulatedSending::whole(int status, std::string_view type, std::stri
 }
 
 /// @param named  whether it is the event that the faults name
-net::Task<bool> SimulatedSending::event(const SimulatedEvent& event, bool named) {
+net::Task<bool> Sending::event(const Event& event, bool named) {
   const std::string_view bytes = event.bytes;
   std::size_t sent = 0;
   if (named) {
@@ -139,12 +139,11 @@ net::Task<bool> SimulatedSending::event(const SimulatedEvent& event, bool named)
   co_return on;
 }
 
-net::Task<> SimulatedSending::stream(const std::vector<SimulatedEvent>& events, net::Steady first, Duration pace,
-                                     wire::Dialect dialect) {
-  const auto breaks_inside = [](const SimulatedFault* f) {
+net::Task<> Sending::stream(const std::vector<Event>& events, net::Steady first, Duration pace, wire::Dialect dialect) {
+  const auto breaks_inside = [](const Fault* f) {
     return f != nullptr && (f->place == Place::inside_event || f->place == Place::after_event) ? f : nullptr;
   };
-  const SimulatedFault* broken = breaks_inside(plan_.close);
+  const Fault* broken = breaks_inside(plan_.close);
   if (broken == nullptr) broken = breaks_inside(plan_.stall);
   if (broken == nullptr) broken = breaks_inside(plan_.raw);
   const std::size_t none = events.size();
@@ -179,4 +178,4 @@ net::Task<> SimulatedSending::stream(const std::vector<SimulatedEvent>& events, 
   if (on) (void)co_await exchange_.end();
 }
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

@@ -3,17 +3,17 @@
 #include <string>
 #include <vector>
 
-#include "gateway/simulated_answer.h"
-#include "gateway/simulated_script.h"
 #include "net/exchange.h"
+#include "simulated/answer.h"
+#include "simulated/script.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 
 /// Of one exchange. Everything handed in outlives it.
-class SimulatedSending {
+class Sending {
  public:
   /// @param fields  lines of the head, without the type of the content
-  SimulatedSending(net::Exchange& exchange, const SimulatedPlan& plan, std::string fields);
+  Sending(net::Exchange& exchange, const Plan& plan, std::string fields);
 
   void add_fields(std::string_view lines) { fields_ += lines; }
 
@@ -24,8 +24,7 @@ class SimulatedSending {
 
   net::Task<> whole(int status, std::string_view type, std::string_view body, net::Steady due);
   /// @param first  when the first token is due  @param pace  from one to the next
-  net::Task<> stream(const std::vector<SimulatedEvent>& events, net::Steady first, Duration pace,
-                     wire::Dialect dialect);
+  net::Task<> stream(const std::vector<Event>& events, net::Steady first, Duration pace, wire::Dialect dialect);
 
   [[nodiscard]] bool gone() const { return gone_; }
   [[nodiscard]] int status() const { return status_; }
@@ -34,10 +33,10 @@ class SimulatedSending {
  private:
   net::Task<bool> head(int status, std::string_view type, std::optional<std::uint64_t> length);
   net::Task<bool> send(std::string_view bytes);
-  net::Task<bool> event(const SimulatedEvent& event, bool named);
+  net::Task<bool> event(const Event& event, bool named);
 
   net::Exchange& exchange_;
-  const SimulatedPlan& plan_;
+  const Plan& plan_;
   std::string fields_;
   net::Cancel::Subscription subscription_;
   int status_ = 0;
@@ -45,4 +44,4 @@ class SimulatedSending {
   bool gone_ = false;
 };
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

@@ -1,11 +1,11 @@
-#include "gateway/simulated_speech.h"
+#include "simulated/speech.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace ace::gateway {
+namespace ace::simulated {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -130,7 +130,7 @@ std::string Speech::text() const {
   return out;
 }
 
-Speech speech_of(const SimulatedScript& script, const wire::Request& request, std::string_view body, Rng& rng) {
+Speech speech_of(const Script& script, const wire::Request& request, std::string_view body, Rng& rng) {
   Speech s;
   s.model = request.model;
   s.choices = request.choices;
@@ -162,4 +162,4 @@ Speech speech_of(const SimulatedScript& script, const wire::Request& request, st
   return s;
 }
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

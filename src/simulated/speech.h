@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/rng.h"
-#include "gateway/simulated_script.h"
+#include "simulated/script.h"
 #include "wire/request.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 
 struct Speech {
   struct Call {
@@ -31,6 +31,6 @@ struct Speech {
 /// Words, as many as the script says; JSON of the shape that was asked for; or a call of the first tool, with arguments
 /// of its shape, where there are tools and the last message is not a tool's answer.
 /// @param body  that `request` was read from
-Speech speech_of(const SimulatedScript& script, const wire::Request& request, std::string_view body, Rng& rng);
+Speech speech_of(const Script& script, const wire::Request& request, std::string_view body, Rng& rng);
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

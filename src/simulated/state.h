@@ -1,12 +1,12 @@
 #pragma once
 /// What the simulated provider keeps: of the script in force, and of each request at hand.
-#include "gateway/simulated_provider.h"
-#include "gateway/simulated_speech.h"
+#include "simulated/provider.h"
+#include "simulated/speech.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 
-struct SimulatedProvider::Script : SimulatedScript {
-  explicit Script(SimulatedScript s) : SimulatedScript(std::move(s)), free_at(static_cast<std::size_t>(slots)) {
+struct Provider::InForce : Script {
+  explicit InForce(Script s) : Script(std::move(s)), free_at(static_cast<std::size_t>(slots)) {
     if (rpm > 0) requests.emplace(rpm);
     if (tpm > 0) tokens_per_minute.emplace(tpm);
   }
@@ -20,13 +20,13 @@ struct SimulatedProvider::Script : SimulatedScript {
 };
 
 /// One request to an API, from its head on.
-struct SimulatedProvider::Serving {
-  std::shared_ptr<Script> script;
+struct Provider::Serving {
+  std::shared_ptr<InForce> script;
   std::int64_t number = 0;
   wire::Operation operation = wire::Operation::chat;
   wire::Dialect dialect = wire::Dialect::openai;
   Rng rng{0, ""};
-  SimulatedPlan plan{};
+  Plan plan{};
   std::string body{}, windows{};
   wire::Request request{};
   Speech speech{};
@@ -34,9 +34,9 @@ struct SimulatedProvider::Serving {
   std::optional<std::size_t> slot{};
   net::Steady first{}, free_at{};  ///< when the first token comes, when the slot is free again
   Duration pace{0};
-  SimulatedRequest::Outcome outcome = SimulatedRequest::Outcome::going;
+  Request::Outcome outcome = Request::Outcome::going;
   int status = 0;
   std::int64_t tokens_sent = 0;
 };
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

@@ -1,4 +1,4 @@
-#include "gateway/simulated_stream.h"
+#include "simulated/stream.h"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,14 @@
 #include "core/text.h"
 #include "net/sse.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 namespace {
 
 using wire::Operation;
-using Events = std::vector<SimulatedEvent>;
+using Events = std::vector<Event>;
 
 void add(Events& events, std::string_view type, const std::string& data, bool content = false) {
-  SimulatedEvent event{{}, content};
+  Event event{{}, content};
   net::append_event(event.bytes, {type, data});
   events.push_back(std::move(event));
 }
@@ -176,7 +176,7 @@ std::string response_object(const Speech& s, std::string_view status, std::strin
       complete ? output_item(s, true) : "", usage);
 }
 
-std::vector<SimulatedEvent> stream_answer(Operation operation, const Speech& s, bool usage, Counted counted) {
+std::vector<Event> stream_answer(Operation operation, const Speech& s, bool usage, Counted counted) {
   Events events;
   events.reserve(s.tokens.size() * static_cast<std::size_t>(s.choices) + 12);
   switch (operation) {
@@ -196,4 +196,4 @@ std::vector<SimulatedEvent> stream_answer(Operation operation, const Speech& s, 
   return events;
 }
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

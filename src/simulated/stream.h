@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "gateway/simulated_answer.h"
+#include "simulated/answer.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 
 std::string_view openai_finish(const Speech& speech);
 std::string_view anthropic_stop(const Speech& speech);
@@ -17,4 +17,4 @@ std::string usage_of(wire::Operation operation, const Speech& speech, Counted co
 /// The object of the Responses API. @param usage  a member with the comma before it, or ""
 std::string response_object(const Speech& speech, std::string_view status, std::string_view usage);
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

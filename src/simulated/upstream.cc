@@ -1,4 +1,4 @@
-#include "gateway/simulated_upstream.h"
+#include "simulated/upstream.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,10 +8,10 @@
 #include "core/check.h"
 #include "net/server.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 
-struct SimulatedUpstream::State {
-  explicit State(SimulatedScript script) : provider(std::move(script)) {}
+struct Upstream::State {
+  explicit State(Script script) : provider(std::move(script)) {}
 
   /// Runs `work(done)` on the loop and waits until it has called done.
   void wait_for(const std::function<void(std::function<void()>)>& work) {
@@ -53,7 +53,7 @@ struct SimulatedUpstream::State {
   }
 
   net::Loop loop;
-  SimulatedProvider provider;
+  Provider provider;
   std::unique_ptr<net::Server> server;   ///< null while connections are refused
   std::unique_ptr<net::Server> closing;  ///< has connections left
   std::vector<std::function<void()>> waiting_for_close;
@@ -62,17 +62,17 @@ struct SimulatedUpstream::State {
   std::thread thread;
 };
 
-SimulatedUpstream::SimulatedUpstream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Upstream::Upstream(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Result<std::unique_ptr<SimulatedUpstream>> SimulatedUpstream::start(SimulatedScript script, std::uint16_t port) {
+Result<std::unique_ptr<Upstream>> Upstream::start(Script script, std::uint16_t port) {
   std::vector<std::pair<Duration, Duration>> outages;
-  for (const SimulatedFault& f : script.faults)
-    if (f.kind == SimulatedFault::Kind::refuse && f.from && f.length) outages.emplace_back(*f.from, *f.length);
+  for (const Fault& f : script.faults)
+    if (f.kind == Fault::Kind::refuse && f.from && f.length) outages.emplace_back(*f.from, *f.length);
   auto state = std::make_unique<State>(std::move(script));
   State& s = *state;
   s.port = port;
   s.thread = std::thread([&s] { s.loop.run(); });
-  auto upstream = std::make_unique<SimulatedUpstream>(std::move(state));
+  auto upstream = std::make_unique<Upstream>(std::move(state));
   Result<void> opened;
   s.wait_for([&](const std::function<void()>& done) {
     opened = s.open();
@@ -91,7 +91,7 @@ Result<std::unique_ptr<SimulatedUpstream>> SimulatedUpstream::start(SimulatedScr
   return upstream;
 }
 
-SimulatedUpstream::~SimulatedUpstream() {
+Upstream::~Upstream() {
   set_listening(false);
   state_->wait_for([this](const std::function<void()>& done) {
     state_->outages.clear();
@@ -101,10 +101,10 @@ SimulatedUpstream::~SimulatedUpstream() {
   state_->thread.join();
 }
 
-std::uint16_t SimulatedUpstream::port() const { return state_->port; }
-SimulatedProvider& SimulatedUpstream::provider() { return state_->provider; }
+std::uint16_t Upstream::port() const { return state_->port; }
+Provider& Upstream::provider() { return state_->provider; }
 
-void SimulatedUpstream::set_listening(bool listening) {
+void Upstream::set_listening(bool listening) {
   state_->wait_for([this, listening](const std::function<void()>& done) {
     if (!listening) return state_->close(done);
     if (state_->server) return done();
@@ -115,4 +115,4 @@ void SimulatedUpstream::set_listening(bool listening) {
   });
 }
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated

@@ -5,28 +5,28 @@
 #include <string>
 
 #include "core/result.h"
-#include "gateway/simulated_provider.h"
-#include "gateway/simulated_script.h"
+#include "simulated/provider.h"
+#include "simulated/script.h"
 
-namespace ace::gateway {
+namespace ace::simulated {
 
-class SimulatedUpstream {
+class Upstream {
  public:
   /// @param port  0: any free one  @return unavailable if it cannot be bound
-  static Result<std::unique_ptr<SimulatedUpstream>> start(SimulatedScript script, std::uint16_t port = 0);
-  ~SimulatedUpstream();
+  static Result<std::unique_ptr<Upstream>> start(Script script, std::uint16_t port = 0);
+  ~Upstream();
 
   [[nodiscard]] std::uint16_t port() const;
   /// To watch, and to give another script. Its `refuse` faults are those of the script that start() was given.
-  [[nodiscard]] SimulatedProvider& provider();
+  [[nodiscard]] Provider& provider();
   /// Accepts connections, or refuses them and cuts those that are open. From any thread; returns when it is so.
   void set_listening(bool listening);
 
   struct State;
-  explicit SimulatedUpstream(std::unique_ptr<State> state);
+  explicit Upstream(std::unique_ptr<State> state);
 
  private:
   std::unique_ptr<State> state_;
 };
 
-}  // namespace ace::gateway
+}  // namespace ace::simulated
