@@ -109,7 +109,7 @@ Result<Books> from_spine(const BooksArguments& arguments, Context& context) {
   a.seed = 0;
   a.evictions = folded->facts.evictions;
   a.unit_changes = folded->facts.unit_changes;
-  a.series = Series(books.fleet.destinations.size());
+  a.series = LoadSeries(books.fleet.destinations.size());
   a.assumptions = assumptions_of(books);
   books.spine = *std::move(made);
   return books;

@@ -110,7 +110,7 @@ struct Analysis {
   std::uint64_t rows = 0;
   std::uint64_t seed = 1;
   std::uint32_t islands = 1;
-  Series series;
+  LoadSeries series;
   std::vector<double> used_share;  ///< by destination
   std::vector<KneePoint> knees;
   std::vector<CurvePoint> latency;

@@ -4,7 +4,7 @@
 
 namespace ace {
 
-std::vector<LoadCurve> load_curves(const Snapshot& fleet, const Statement& statement, const Series& series,
+std::vector<LoadCurve> load_curves(const Snapshot& fleet, const Statement& statement, const LoadSeries& series,
                                    std::size_t models_max) {
   struct Demanded {
     ModelId id;

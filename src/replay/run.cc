@@ -133,7 +133,7 @@ class Island {
 
   [[nodiscard]] Engine& engine() { return *ours_; }
   [[nodiscard]] Ledger& ledger() { return ledger_; }
-  [[nodiscard]] const Series& series() const { return series_; }
+  [[nodiscard]] const LoadSeries& series() const { return series_; }
   [[nodiscard]] const RunFacts& facts() const { return facts_; }
   std::uint64_t evictions = 0, unit_changes = 0, status_quo_served = 0, status_quo_slo_met = 0;
 
@@ -241,7 +241,7 @@ class Island {
   std::uint32_t number_;
   std::vector<Recorded> recorded_;
   Ledger ledger_;
-  Series series_;
+  LoadSeries series_;
   Pairing pairing_;
   Beside beside_;
   RunFacts facts_;
@@ -438,7 +438,7 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
   sort(result.facts);
   Ledger& first = islands[0]->ledger();
   for (std::uint32_t i = 1; i < map.count; ++i) first.merge(islands[i]->ledger());
-  Series series = islands[0]->series();
+  LoadSeries series = islands[0]->series();
   for (std::uint32_t i = 1; i < map.count; ++i) series.merge(islands[i]->series());
   result.series = std::move(series);
   result.tenants = resolve.tenants();

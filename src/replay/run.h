@@ -44,7 +44,7 @@ struct RunFacts {
 
 struct RunResult {
   Statement statement;
-  Series series;
+  LoadSeries series;
   std::vector<double> used_share;  ///< by destination
   std::vector<KneePoint> knees;
   std::vector<CurvePoint> latency;

@@ -34,7 +34,7 @@ Instant floor_to(Instant t, Duration width) { return instant(floor_div(nanos(t),
 
 }  // namespace
 
-SeriesBucket& Series::at(Instant t) {
+SeriesBucket& LoadSeries::at(Instant t) {
   if (!started_) {
     start_ = floor_to(t, width_);
     started_ = true;
@@ -49,7 +49,7 @@ SeriesBucket& Series::at(Instant t) {
   return buckets_[index];
 }
 
-void Series::widen() {
+void LoadSeries::widen() {
   const Duration width = 2 * width_;
   const Instant start = floor_to(start_, width);
   std::vector<SeriesBucket> wider;
@@ -63,21 +63,21 @@ void Series::widen() {
   buckets_ = std::move(wider);
 }
 
-void Series::merge(const Series& other) {
+void LoadSeries::merge(const LoadSeries& other) {
   if (!other.started_) return;
   if (!started_) {
     *this = other;
     return;
   }
-  Series mine = *this;
-  Series theirs = other;
+  LoadSeries mine = *this;
+  LoadSeries theirs = other;
   while (mine.width_ < theirs.width_) mine.widen();
   while (theirs.width_ < mine.width_) theirs.widen();
-  Series both(destinations_);
+  LoadSeries both(destinations_);
   both.width_ = mine.width_;
   both.started_ = true;
   both.start_ = std::min(mine.start_, theirs.start_);
-  for (const Series* part : {&mine, &theirs})
+  for (const LoadSeries* part : {&mine, &theirs})
     for (std::size_t i = 0; i < part->buckets_.size(); ++i) {
       const Instant t = std::max(part->start_ + static_cast<std::int64_t>(i) * part->width_, both.start_);
       add(both.at(t), part->buckets_[i]);

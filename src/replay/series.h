@@ -15,14 +15,14 @@ struct SeriesBucket {
   std::int64_t arrived = 0, arrived_tokens = 0, served = 0, slo_met = 0, not_served = 0;
 };
 
-class Series {
+class LoadSeries {
  public:
   static constexpr std::size_t kBucketsMax = 720;
 
-  explicit Series(std::size_t destinations = 0) : destinations_(destinations) {}
+  explicit LoadSeries(std::size_t destinations = 0) : destinations_(destinations) {}
   /// The bucket of `t`. @param t not before the first one ever asked for
   SeriesBucket& at(Instant t);
-  void merge(const Series& other);
+  void merge(const LoadSeries& other);
   [[nodiscard]] Instant start() const { return start_; }
   [[nodiscard]] Duration width() const { return width_; }
   [[nodiscard]] const std::vector<SeriesBucket>& buckets() const { return buckets_; }

@@ -7,25 +7,25 @@
 namespace ace {
 namespace {
 
-std::int64_t total(const Series& series) {
+std::int64_t total(const LoadSeries& series) {
   std::int64_t sum = 0;
   for (const SeriesBucket& b : series.buckets()) sum += b.arrived;
   return sum;
 }
 
-TEST(Series, doubles_its_buckets_and_loses_nothing) {
-  Series series(2);
+TEST(LoadSeries, doubles_its_buckets_and_loses_nothing) {
+  LoadSeries series(2);
   for (int hour = 0; hour < 24 * 14; ++hour) series.at(instant(0) + hour * kHour).arrived += hour;
-  EXPECT_LE(series.buckets().size(), Series::kBucketsMax);
+  EXPECT_LE(series.buckets().size(), LoadSeries::kBucketsMax);
   EXPECT_EQ(total(series), 24 * 14 * (24 * 14 - 1) / 2);
   EXPECT_EQ(nanos(series.width()) % nanos(10 * kSecond), 0);
 }
 
-TEST(Series, merges_to_the_same_sums_whatever_the_widths) {
+TEST(LoadSeries, merges_to_the_same_sums_whatever_the_widths) {
   for_each_seed(50, [](Rng& rng) {
-    Series a(1), b(1);
+    LoadSeries a(1), b(1);
     std::int64_t wanted = 0;
-    for (Series* s : {&a, &b}) {
+    for (LoadSeries* s : {&a, &b}) {
       Instant t = instant(rng.between(0, 1'000'000) * nanos(kSecond));
       for (int i = 0; i < 50; ++i) {
         t += from_seconds(rng.exponential(s == &a ? 5.0 : 5000.0));
@@ -33,9 +33,9 @@ TEST(Series, merges_to_the_same_sums_whatever_the_widths) {
         ++wanted;
       }
     }
-    Series ab = a;
+    LoadSeries ab = a;
     ab.merge(b);
-    Series ba = b;
+    LoadSeries ba = b;
     ba.merge(a);
     EXPECT_EQ(total(ab), wanted);
     EXPECT_EQ(ab.start(), ba.start());

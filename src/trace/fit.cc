@@ -61,7 +61,7 @@ Result<Profile> fit(RequestSource& source, const FitOptions& options) {
     place[order[i]] = std::min(i, own);
     totals[std::min(i, own)].merge(counted[order[i]]);
   }
-  std::vector<Series> series;
+  std::vector<TenantSeries> series;
   for (std::size_t i = 0; i < totals.size(); ++i)
     series.emplace_back(totals[i], shape_between(totals[i], first, last), first, i);
   if (auto back = source.rewind(); !back) return std::move(back).error().with("fitting a profile, second pass");

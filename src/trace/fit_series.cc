@@ -135,7 +135,7 @@ PaceShape shape_between(const Counted& counted, Instant first, Instant last) {
   return shape;
 }
 
-Series::Series(const Counted& counted, const PaceShape& shape, Instant first, std::uint64_t number)
+TenantSeries::TenantSeries(const Counted& counted, const PaceShape& shape, Instant first, std::uint64_t number)
     : shape_(shape),
       clock_(shape, first),
       sample_(number, "trace/fit"),
@@ -143,7 +143,7 @@ Series::Series(const Counted& counted, const PaceShape& shape, Instant first, st
       shared_(counted.opening.size() + 1),
       could_(counted.opening.size() + 1) {}
 
-void Series::add(const Arrival& arrival, std::int64_t block_tokens) {
+void TenantSeries::add(const Arrival& arrival, std::int64_t block_tokens) {
   const double now = clock_.at(arrival.at);
   if (requests_ > 0) {
     gaps_.add(now - last_);
@@ -166,7 +166,7 @@ void Series::add(const Arrival& arrival, std::int64_t block_tokens) {
   if (!opening_.empty()) add_prefix(arrival, block_tokens);
 }
 
-void Series::add_prefix(const Arrival& arrival, std::int64_t block_tokens) {
+void TenantSeries::add_prefix(const Arrival& arrival, std::int64_t block_tokens) {
   const auto whole = std::min(arrival.blocks.size(), static_cast<std::size_t>(arrival.prompt / block_tokens));
   std::size_t common = 0;
   while (common < std::min(whole, opening_.size()) && arrival.blocks[common] == opening_[common]) ++common;
@@ -182,7 +182,7 @@ void Series::add_prefix(const Arrival& arrival, std::int64_t block_tokens) {
 }
 
 /// Blocks of the opening that at least 80% of the prompts long enough for them share.
-std::size_t Series::opening_blocks() const {
+std::size_t TenantSeries::opening_blocks() const {
   std::uint64_t sharing = 0, able = 0;
   for (std::size_t i = shared_.size(); i-- > 1;) {
     sharing += shared_[i];
@@ -192,7 +192,7 @@ std::size_t Series::opening_blocks() const {
   return 0;
 }
 
-TenantProfile Series::profile(std::int64_t block_tokens) const {
+TenantProfile TenantSeries::profile(std::int64_t block_tokens) const {
   TenantProfile out;
   out.hours = shape_.hours;
   out.days = shape_.days;

@@ -52,9 +52,9 @@ struct Counted {
 PaceShape shape_between(const Counted& counted, Instant first, Instant last);
 
 /// Second pass: gaps, lengths and prefixes.
-class Series {
+class TenantSeries {
  public:
-  Series(const Counted& counted, const PaceShape& shape, Instant first, std::uint64_t number);
+  TenantSeries(const Counted& counted, const PaceShape& shape, Instant first, std::uint64_t number);
   void add(const Arrival& arrival, std::int64_t block_tokens);
   /// Everything but names and share.
   [[nodiscard]] TenantProfile profile(std::int64_t block_tokens) const;
