@@ -42,6 +42,8 @@ class Zone {
   virtual ~Zone() = default;
   /// UTC instant of a civil time (given as if it were UTC). In a fold the earlier instant; in a gap bad_input.
   [[nodiscard]] virtual Result<Instant> to_utc(Instant as_if_utc) const = 0;
+  /// What to add to an instant for the civil time there.
+  [[nodiscard]] virtual Duration offset_at(Instant utc) const = 0;
 };
 
 /// "UTC", "Z", "+02:00", "-0530", or an IANA name such as "Europe/Berlin".

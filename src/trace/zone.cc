@@ -12,6 +12,7 @@ class FixedZone : public Zone {
  public:
   explicit FixedZone(Duration offset) : offset_(offset) {}
   [[nodiscard]] Result<Instant> to_utc(Instant as_if_utc) const override { return as_if_utc - offset_; }
+  [[nodiscard]] Duration offset_at(Instant) const override { return offset_; }
 
  private:
   Duration offset_;
@@ -30,6 +31,9 @@ class NamedZone : public Zone {
     }
     const std::chrono::seconds utc = local.time_since_epoch() - info.first.offset;
     return instant(utc.count() * nanos(kSecond) + rest);
+  }
+  [[nodiscard]] Duration offset_at(Instant utc) const override {
+    return zone_->get_info(date::sys_seconds{std::chrono::seconds{floor_div(nanos(utc), nanos(kSecond))}}).offset;
   }
 
  private:
