@@ -82,6 +82,7 @@ int run(int argc, const char* const* argv, Context& context) {
   add_fleet(app, context);
   add_import(app, context);
   add_prices(app, context);
+  add_plan(app, context);
   add_spine(app, context);
   add_serve(app, context);
   add_keys(app, context);

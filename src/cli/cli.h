@@ -32,6 +32,7 @@ void add_trace(CLI::App& app, Context& context);
 void add_spine(CLI::App& app, Context& context);
 void add_serve(CLI::App& app, Context& context);
 void add_keys(CLI::App& app, Context& context);
+void add_plan(CLI::App& app, Context& context);
 void add_simulate_provider(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);
 

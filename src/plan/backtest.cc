@@ -1,0 +1,217 @@
+#include "plan/backtest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "plan/pinball.h"
+
+namespace ace {
+namespace {
+
+constexpr std::size_t kTeachDays = 56;        ///< at most: eight weeks show what a week is like
+constexpr std::size_t kPointsMost = 400'000;  ///< values held against forecasts, more or less
+constexpr std::size_t kPerGroup = 32;         ///< leads of a group that one origin scores; the next one scores others
+constexpr double kForget = 0.97;              ///< of what a model lost, per origin
+constexpr std::size_t kRefitDays = 28;
+
+}  // namespace
+
+Origins origins_for(std::size_t steps, std::size_t horizon, std::size_t day) {
+  Origins o;
+  o.scored = std::max<std::size_t>(1, steps / 2);
+  if (day > 0) o.scored = std::min(o.scored, kTeachDays * day);
+  o.first = std::max<std::size_t>(1, o.scored / 2);
+  o.horizon = std::clamp<std::size_t>(horizon, 1, std::max<std::size_t>(1, (steps - o.scored + 1) / 2));
+  o.stride = std::max<std::size_t>(1, day > 0 ? std::min(o.horizon, day) : std::min<std::size_t>(o.horizon, 24));
+  const auto scored_leads = std::min(o.horizon, kPerGroup * (lead_group(o.horizon) + 1));
+  while ((steps - o.first) / o.stride * scored_leads > kPointsMost) o.stride *= 2;
+  return o;
+}
+
+Rolling::Rolling(std::span<const double> observed, std::span<const double> clean, const Calendar& calendar,
+                 std::vector<double> levels, double interval, Origins origins)
+    : observed_(observed),
+      clean_(clean),
+      calendar_(&calendar),
+      levels_(std::move(levels)),
+      origins_(origins),
+      models_(all_models(calendar)) {
+  for (const auto& model : models_) names_.push_back(model->name());
+  names_.emplace_back("ensemble");
+  calibrations_.assign(names_.size(), Calibration(calendar));
+  losses_.assign(names_.size(), 0.0);
+  recent_.assign(names_.size(), 0.0);
+  for (const double level : levels_) adapted_.emplace_back(kLeadGroups, AdaptiveLevel(level));
+  const auto nearest = [&](double level) {
+    const auto off = [&](double a, double b) { return std::abs(a - level) < std::abs(b - level); };
+    return static_cast<std::size_t>(std::min_element(levels_.begin(), levels_.end(), off) - levels_.begin());
+  };
+  low_ = nearest(0.5 - interval / 2.0);
+  high_ = nearest(0.5 + interval / 2.0);
+  const bool negative = std::any_of(observed.begin(), observed.end(), [](double v) { return v < 0.0; });
+  floor_ = negative ? std::numeric_limits<double>::lowest() : 0.0;
+}
+
+std::size_t Rolling::best() const {
+  return static_cast<std::size_t>(std::min_element(recent_.begin(), recent_.end()) - recent_.begin());
+}
+
+void Rolling::run() {
+  for (std::size_t origin = origins_.first; origin < clean_.size(); origin += origins_.stride) {
+    learn(origin);
+    open_.emplace_back();
+    say(origin, std::min(origins_.horizon, clean_.size() - origin), open_.back());
+  }
+  learn(clean_.size());
+}
+
+void Rolling::say(std::size_t origin, std::size_t horizon, Said& said) {
+  said.origin = origin;
+  said.published = best();
+  said.paths.resize(names_.size());
+  const std::span<const double> past = clean_.first(origin);
+  const bool refit = origin == clean_.size() || fitted_ == 0 || 5 * origin >= 8 * fitted_ ||
+                     (calendar_->day() > 0 && origin >= fitted_ + kRefitDays * calendar_->day());
+  if (refit) fitted_ = origin;
+  ForecastPath& ensemble = said.paths.back();
+  ensemble.resize(horizon);
+  ensemble.scale.assign(horizon, 0.0);
+  const std::vector<double> weights = ensemble_weights();
+  for (std::size_t m = 0; m < models_.size(); ++m) {
+    if (refit) models_[m]->fit(past);
+    ForecastPath& path = said.paths[m];
+    path.resize(horizon);
+    models_[m]->predict(past, path);
+    for (std::size_t h = 0; h < horizon; ++h) {
+      ensemble.middle[h] += weights[m] * path.middle[h];
+      ensemble.scale[h] += weights[m] * path.scale[h];
+    }
+  }
+  said.quantiles.assign(horizon, {});
+  for (std::size_t h = 0; h < horizon; ++h)
+    if (scores_lead(said, h)) quantiles_at(said, said.published, h, true, said.quantiles[h]);
+}
+
+/// A model that loses a tenth more weighs a third less; equal while none has lost anything.
+std::vector<double> Rolling::ensemble_weights() const {
+  const auto members = recent_.begin() + static_cast<std::ptrdiff_t>(models_.size());
+  const double least = *std::min_element(recent_.begin(), members);
+  std::vector<double> weights;
+  double sum = 0.0;
+  for (auto loss = recent_.begin(); loss != members; ++loss) {
+    const double ratio = *loss > 0.0 ? least / *loss : 1.0;
+    weights.push_back(ratio * ratio * ratio * ratio);
+    sum += weights.back();
+  }
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
+void Rolling::learn(std::size_t known) {
+  for (Said& said : open_) {
+    const std::size_t horizon = said.quantiles.size();
+    for (; said.matured < horizon && said.origin + said.matured < known; ++said.matured)
+      if (scores_lead(said, said.matured)) hold_against(said, said.matured);
+  }
+  std::erase_if(open_, [](const Said& said) { return said.matured == said.quantiles.size(); });
+  for (double& loss : recent_) loss *= kForget;
+}
+
+bool Rolling::scores_lead(const Said& said, std::size_t h) const {
+  const std::size_t group = lead_group(h + 1);
+  const std::size_t every = std::max<std::size_t>(1, (std::size_t{1} << group) / kPerGroup);
+  return (h + said.origin / origins_.stride) % every == 0;
+}
+
+void Rolling::quantiles_at(const Said& said, std::size_t model, std::size_t h, bool adapted,
+                           std::vector<double>& out) const {
+  const ForecastPath& path = said.paths[model];
+  const ScoreWindow* scores = calibrations_[model].scores(h + 1);
+  const double unit = calibrations_[model].unit(said.origin + h, path.scale[h]);
+  out.resize(levels_.size());
+  for (std::size_t k = 0; k < levels_.size(); ++k) {
+    const double level = adapted ? adapted_[k][lead_group(h + 1)].level() : levels_[k];
+    out[k] = std::max(floor_, path.middle[h] + (scores == nullptr ? 0.0 : unit * scores->at(level)));
+  }
+  // Rearranged, not clipped: a sorted set of quantiles is never a worse one (Chernozhukov et al. 2010).
+  std::sort(out.begin(), out.end());
+}
+
+void Rolling::hold_against(Said& said, std::size_t h) {
+  const std::size_t i = said.origin + h;
+  const double value = observed_[i];
+  if (is_gap(value)) return;
+  const bool counts = said.origin >= origins_.scored;
+  const auto loss_of = [&](const std::vector<double>& quantiles) {
+    double loss = 0.0;
+    for (std::size_t k = 0; k < levels_.size(); ++k) loss += pinball(levels_[k], quantiles[k], value);
+    return loss / static_cast<double>(levels_.size());
+  };
+  std::vector<double> quantiles;
+  for (std::size_t m = 0; m < names_.size(); ++m) {
+    quantiles_at(said, m, h, false, quantiles);
+    const double loss = loss_of(quantiles);
+    recent_[m] += loss;
+    if (counts) losses_[m] += loss;
+  }
+  const std::vector<double>& published = said.quantiles[h];
+  if (counts) {
+    ++result_.points;
+    result_.chosen_pinball += loss_of(published);
+    inside_ += published[low_] <= value && value <= published[high_] ? 1U : 0U;
+  }
+  const ForecastPath& path = said.paths[said.published];
+  const Calibration& calibration = calibrations_[said.published];
+  if (const ScoreWindow* scores = calibration.scores(h + 1)) {
+    const auto [low, high] = scores->rank((value - path.middle[h]) / calibration.unit(i, path.scale[h]));
+    for (auto& level : adapted_) level[lead_group(h + 1)].observe(low, high);
+  }
+  for (std::size_t m = 0; m < names_.size(); ++m)
+    calibrations_[m].observe(i, h + 1, value, said.paths[m].middle[h], said.paths[m].scale[h]);
+}
+
+Backtest Rolling::result() const {
+  Backtest result = result_;
+  const double points = result.points > 0 ? static_cast<double>(result.points) : 1.0;
+  for (std::size_t o = origins_.scored; o < clean_.size(); ++o)
+    if (o >= origins_.first && (o - origins_.first) % origins_.stride == 0) ++result.origins;
+  result.chosen_pinball /= points;
+  result.coverage = static_cast<double>(inside_) / points;
+  result.interval = levels_[high_] - levels_[low_];
+  result.naive_pinball = std::numeric_limits<double>::max();
+  for (std::size_t m = 0; m < models_.size(); ++m)
+    if (models_[m]->is_naive()) result.naive_pinball = std::min(result.naive_pinball, losses_[m] / points);
+  for (std::size_t m = 0; m < names_.size(); ++m) {
+    const double loss = losses_[m] / points;
+    const double relative = result.naive_pinball > 0.0 ? loss / result.naive_pinball : 1.0;
+    result.models.push_back({names_[m], loss, relative, m == best()});
+  }
+  return result;
+}
+
+std::vector<std::vector<double>> Rolling::forecast(std::size_t steps) {
+  Said said;
+  const std::size_t tested = std::min(steps, origins_.horizon);
+  say(clean_.size(), tested, said);
+  // Beyond what could be tested the last whole week (day) of the path repeats, and the fan widens as a random walk's.
+  const std::size_t season = calendar_->week() > 0 && calendar_->week() <= tested ? calendar_->week()
+                             : calendar_->day() > 0 && calendar_->day() <= tested ? calendar_->day()
+                                                                                  : 1;
+  ForecastPath& path = said.paths[said.published];
+  for (std::size_t h = tested; h < steps; ++h) {
+    path.middle.push_back(path.middle[h - season]);
+    path.scale.push_back(path.scale[h - season]);
+  }
+  std::vector<std::vector<double>> fan(levels_.size(), std::vector<double>(steps));
+  std::vector<double> quantiles;
+  for (std::size_t h = 0; h < steps; ++h) {
+    quantiles_at(said, said.published, h, true, quantiles);
+    const double wider = h < tested ? 1.0 : std::sqrt(static_cast<double>(h + 1) / static_cast<double>(tested));
+    for (std::size_t k = 0; k < levels_.size(); ++k)
+      fan[k][h] = std::max(floor_, path.middle[h] + wider * (quantiles[k] - path.middle[h]));
+  }
+  return fan;
+}
+
+}  // namespace ace

@@ -1,0 +1,91 @@
+#pragma once
+/// Rolling origins: what each model would have said, held against what came, in the order in which it came.
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/calibration.h"
+#include "plan/conformal.h"
+#include "plan/model.h"
+
+namespace ace {
+
+/// How one model did on the values that it had not seen.
+struct ModelScore {
+  std::string name;
+  double pinball = 0.0;   ///< mean over held-out points and quantiles, in units of the series
+  double relative = 1.0;  ///< of the better seasonal naive one's; below 1 is better. 1 where both are 0
+  bool chosen = false;
+};
+
+struct Backtest {
+  std::size_t origins = 0, points = 0;    ///< forecasts made, and values they were held against
+  std::vector<ModelScore> models;         ///< the ensemble last
+  double chosen_pinball = 0.0;            ///< of what would have been published: at each origin the model chosen on the
+                                          ///< past before it
+  double naive_pinball = 0.0;             ///< of the better seasonal naive one over the same points
+  double interval = 0.9, coverage = 0.0;  ///< asked for, and share of values inside
+  [[nodiscard]] double relative() const { return naive_pinball > 0.0 ? chosen_pinball / naive_pinball : 1.0; }
+};
+
+/// Where the origins lie.
+struct Origins {
+  std::size_t first = 0;   ///< values known at the first origin; until `scored` they only teach the calibration
+  std::size_t scored = 0;  ///< values known at the first origin that counts
+  std::size_t stride = 1;  ///< steps between origins
+  std::size_t horizon = 1;
+};
+/// Half of the history teaches, at most eight weeks; the rest is held out, origin by origin. @param steps at least 2
+Origins origins_for(std::size_t steps, std::size_t horizon, std::size_t day);
+
+/// Runs the models over a history, and then forecasts from its end. At every origin the past alone decides: which model
+/// is published, how models weigh in the ensemble, and how wide the quantiles are.
+class Rolling {
+ public:
+  /// @param observed the series with its gaps: what is scored  @param clean what models see
+  /// @param levels ascending, in (0, 1)  @param interval whose coverage is measured; its ends are among the levels
+  Rolling(std::span<const double> observed, std::span<const double> clean, const Calendar& calendar,
+          std::vector<double> levels, double interval, Origins origins);
+  void run();
+  [[nodiscard]] Backtest result() const;
+  /// Quantiles of the steps after the history: [level][step], none crossing.
+  [[nodiscard]] std::vector<std::vector<double>> forecast(std::size_t steps);
+  [[nodiscard]] std::string chosen() const { return names_[best()]; }
+
+ private:
+  /// What was said at one origin; kept until its last lead has come.
+  struct Said {
+    std::size_t origin = 0;
+    std::vector<ForecastPath> paths;             ///< by model, the ensemble last
+    std::vector<std::vector<double>> quantiles;  ///< as published
+    std::size_t published = 0;                   ///< model
+    std::size_t matured = 0;                     ///< leads already held against what came
+  };
+  [[nodiscard]] std::size_t best() const;
+  [[nodiscard]] std::vector<double> ensemble_weights() const;
+  void say(std::size_t origin, std::size_t horizon, Said& said);
+  void learn(std::size_t known);
+  void hold_against(Said& said, std::size_t h);
+  [[nodiscard]] bool scores_lead(const Said& said, std::size_t h) const;
+  void quantiles_at(const Said& said, std::size_t model, std::size_t h, bool adapted, std::vector<double>& out) const;
+
+  std::span<const double> observed_, clean_;
+  const Calendar* calendar_;
+  std::vector<double> levels_;
+  std::size_t low_ = 0, high_ = 0;  ///< levels that are the ends of the interval
+  Origins origins_;
+  std::vector<std::unique_ptr<ForecastModel>> models_;
+  std::vector<std::string> names_;  ///< of models and ensemble
+  std::vector<Calibration> calibrations_;
+  std::vector<double> losses_;                       ///< summed over all scored points, by model
+  std::vector<double> recent_;                       ///< the same, forgetting
+  std::vector<std::vector<AdaptiveLevel>> adapted_;  ///< by level, then group of leads
+  std::vector<Said> open_;
+  Backtest result_;
+  double floor_;            ///< of what can be: 0 for a series that was never below
+  std::size_t fitted_ = 0;  ///< values known at the last fit
+  std::size_t inside_ = 0;
+};
+
+}  // namespace ace

@@ -1,0 +1,18 @@
+#include "plan/model.h"
+
+namespace ace {
+
+std::vector<std::unique_ptr<ForecastModel>> all_models(const Calendar& calendar) {
+  std::vector<std::unique_ptr<ForecastModel>> models;
+  if (calendar.day() > 1) {
+    models.push_back(std::make_unique<SeasonalNaive>("naive, same time yesterday", calendar, calendar.day()));
+    models.push_back(std::make_unique<SeasonalNaive>("naive, same time last week", calendar, calendar.week()));
+  } else if (calendar.day() == 1) {
+    models.push_back(std::make_unique<SeasonalNaive>("naive, same day last week", calendar, calendar.week()));
+  } else {
+    models.push_back(std::make_unique<SeasonalNaive>("naive, last value", calendar, 0));
+  }
+  return models;
+}
+
+}  // namespace ace
