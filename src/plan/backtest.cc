@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "plan/pinball.h"
 
@@ -11,9 +12,12 @@ namespace {
 
 constexpr std::size_t kTeachDays = 56;        ///< at most: eight weeks show what a week is like
 constexpr std::size_t kPointsMost = 400'000;  ///< values held against forecasts, more or less
-constexpr std::size_t kPerGroup = 32;         ///< leads of a group that one origin scores; the next one scores others
+constexpr std::size_t kPerGroup = 16;         ///< leads of a group that one origin scores; the next one scores others
 constexpr double kForget = 0.97;              ///< of what a model lost, per origin
 constexpr std::size_t kRefitDays = 28;
+constexpr double kAhead =
+    12.0;  ///< values whose mean loss a model must be ahead by before it is chosen: half a day of hours
+constexpr std::size_t kOriginsWanted = 24;
 
 }  // namespace
 
@@ -24,6 +28,7 @@ Origins origins_for(std::size_t steps, std::size_t horizon, std::size_t day) {
   o.first = std::max<std::size_t>(1, o.scored / 2);
   o.horizon = std::clamp<std::size_t>(horizon, 1, std::max<std::size_t>(1, (steps - o.scored + 1) / 2));
   o.stride = std::max<std::size_t>(1, day > 0 ? std::min(o.horizon, day) : std::min<std::size_t>(o.horizon, 24));
+  while (o.stride > 1 && (steps - o.first) / o.stride < kOriginsWanted) o.stride = (o.stride + 1) / 2;
   const auto scored_leads = std::min(o.horizon, kPerGroup * (lead_group(o.horizon) + 1));
   while ((steps - o.first) / o.stride * scored_leads > kPointsMost) o.stride *= 2;
   return o;
@@ -35,6 +40,8 @@ Rolling::Rolling(std::span<const double> observed, std::span<const double> clean
       clean_(clean),
       calendar_(&calendar),
       levels_(std::move(levels)),
+      interval_(interval),
+      misses_(kLeadGroups, AdaptiveMiss(1.0 - interval)),
       origins_(origins),
       models_(all_models(calendar)) {
   for (const auto& model : models_) names_.push_back(model->name());
@@ -42,19 +49,16 @@ Rolling::Rolling(std::span<const double> observed, std::span<const double> clean
   calibrations_.assign(names_.size(), Calibration(calendar));
   losses_.assign(names_.size(), 0.0);
   recent_.assign(names_.size(), 0.0);
-  for (const double level : levels_) adapted_.emplace_back(kLeadGroups, AdaptiveLevel(level));
-  const auto nearest = [&](double level) {
-    const auto off = [&](double a, double b) { return std::abs(a - level) < std::abs(b - level); };
-    return static_cast<std::size_t>(std::min_element(levels_.begin(), levels_.end(), off) - levels_.begin());
-  };
-  low_ = nearest(0.5 - interval / 2.0);
-  high_ = nearest(0.5 + interval / 2.0);
   const bool negative = std::any_of(observed.begin(), observed.end(), [](double v) { return v < 0.0; });
   floor_ = negative ? std::numeric_limits<double>::lowest() : 0.0;
 }
 
+/// The model that lost least lately, where it is ahead of the one chosen so far by more than chance would have it. The
+/// first to be chosen is a naive one.
 std::size_t Rolling::best() const {
-  return static_cast<std::size_t>(std::min_element(recent_.begin(), recent_.end()) - recent_.begin());
+  const auto least = std::min_element(recent_.begin(), recent_.end());
+  const double chance = recent_points_ > 0.0 ? kAhead * recent_[0] / recent_points_ : 0.0;
+  return *least + chance < recent_[chosen_] ? static_cast<std::size_t>(least - recent_.begin()) : chosen_;
 }
 
 void Rolling::run() {
@@ -68,10 +72,11 @@ void Rolling::run() {
 
 void Rolling::say(std::size_t origin, std::size_t horizon, Said& said) {
   said.origin = origin;
-  said.published = best();
+  chosen_ = best();
+  said.model = chosen_;
   said.paths.resize(names_.size());
   const std::span<const double> past = clean_.first(origin);
-  const bool refit = origin == clean_.size() || fitted_ == 0 || 5 * origin >= 8 * fitted_ ||
+  const bool refit = origin == clean_.size() || fitted_ == 0 || origin >= 2 * fitted_ ||
                      (calendar_->day() > 0 && origin >= fitted_ + kRefitDays * calendar_->day());
   if (refit) fitted_ = origin;
   ForecastPath& ensemble = said.paths.back();
@@ -88,9 +93,16 @@ void Rolling::say(std::size_t origin, std::size_t horizon, Said& said) {
       ensemble.scale[h] += weights[m] * path.scale[h];
     }
   }
-  said.quantiles.assign(horizon, {});
-  for (std::size_t h = 0; h < horizon; ++h)
-    if (scores_lead(said, h)) quantiles_at(said, said.published, h, true, said.quantiles[h]);
+  const std::size_t levels = levels_.size();
+  said.quantiles.assign(horizon * names_.size() * levels, 0.0);
+  said.low.assign(horizon, 0.0);
+  said.high.assign(horizon, 0.0);
+  for (std::size_t h = 0; h < horizon; ++h) {
+    if (!scores_lead(said, h)) continue;
+    for (std::size_t m = 0; m < names_.size(); ++m)
+      quantiles_at(said, m, h, std::span(said.quantiles).subspan((h * names_.size() + m) * levels, levels));
+    std::tie(said.low[h], said.high[h]) = interval_at(said, h);
+  }
 }
 
 /// A model that loses a tenth more weighs a third less; equal while none has lost anything.
@@ -110,12 +122,13 @@ std::vector<double> Rolling::ensemble_weights() const {
 
 void Rolling::learn(std::size_t known) {
   for (Said& said : open_) {
-    const std::size_t horizon = said.quantiles.size();
+    const std::size_t horizon = said.horizon();
     for (; said.matured < horizon && said.origin + said.matured < known; ++said.matured)
       if (scores_lead(said, said.matured)) hold_against(said, said.matured);
   }
-  std::erase_if(open_, [](const Said& said) { return said.matured == said.quantiles.size(); });
+  std::erase_if(open_, [](const Said& said) { return said.matured == said.horizon(); });
   for (double& loss : recent_) loss *= kForget;
+  recent_points_ *= kForget;
 }
 
 bool Rolling::scores_lead(const Said& said, std::size_t h) const {
@@ -124,51 +137,63 @@ bool Rolling::scores_lead(const Said& said, std::size_t h) const {
   return (h + said.origin / origins_.stride) % every == 0;
 }
 
-void Rolling::quantiles_at(const Said& said, std::size_t model, std::size_t h, bool adapted,
-                           std::vector<double>& out) const {
+void Rolling::quantiles_at(const Said& said, std::size_t model, std::size_t h, std::span<double> out) const {
   const ForecastPath& path = said.paths[model];
   const ScoreWindow* scores = calibrations_[model].scores(h + 1);
   const double unit = calibrations_[model].unit(said.origin + h, path.scale[h]);
-  out.resize(levels_.size());
-  for (std::size_t k = 0; k < levels_.size(); ++k) {
-    const double level = adapted ? adapted_[k][lead_group(h + 1)].level() : levels_[k];
-    out[k] = std::max(floor_, path.middle[h] + (scores == nullptr ? 0.0 : unit * scores->at(level)));
-  }
-  // Rearranged, not clipped: a sorted set of quantiles is never a worse one (Chernozhukov et al. 2010).
-  std::sort(out.begin(), out.end());
+  // One sample, one unit: what ascends in level ascends in value.
+  for (std::size_t k = 0; k < levels_.size(); ++k)
+    out[k] = std::max(floor_, path.middle[h] + (scores == nullptr ? 0.0 : unit * scores->at(levels_[k])));
+}
+
+std::pair<double, double> Rolling::interval_at(const Said& said, std::size_t h) const {
+  const ForecastPath& path = said.paths[said.model];
+  const ScoreWindow* scores = calibrations_[said.model].scores(h + 1);
+  if (scores == nullptr) return {path.middle[h], path.middle[h]};
+  const double unit = calibrations_[said.model].unit(said.origin + h, path.scale[h]);
+  const double miss = misses_[lead_group(h + 1)].rate();
+  return {std::max(floor_, path.middle[h] + unit * scores->at(miss / 2.0)),
+          std::max(floor_, path.middle[h] + unit * scores->at(1.0 - miss / 2.0))};
+}
+
+double Rolling::loss_of(std::span<const double> quantiles, double value) const {
+  double loss = 0.0;
+  for (std::size_t k = 0; k < levels_.size(); ++k) loss += pinball(levels_[k], quantiles[k], value);
+  return loss / static_cast<double>(levels_.size());
 }
 
 void Rolling::hold_against(Said& said, std::size_t h) {
-  const std::size_t i = said.origin + h;
+  const std::size_t i = said.origin + h, levels = levels_.size();
   const double value = observed_[i];
   if (is_gap(value)) return;
   const bool counts = said.origin >= origins_.scored;
-  const auto loss_of = [&](const std::vector<double>& quantiles) {
-    double loss = 0.0;
-    for (std::size_t k = 0; k < levels_.size(); ++k) loss += pinball(levels_[k], quantiles[k], value);
-    return loss / static_cast<double>(levels_.size());
-  };
-  std::vector<double> quantiles;
   for (std::size_t m = 0; m < names_.size(); ++m) {
-    quantiles_at(said, m, h, false, quantiles);
-    const double loss = loss_of(quantiles);
+    const double loss = loss_of(std::span(said.quantiles).subspan((h * names_.size() + m) * levels, levels), value);
     recent_[m] += loss;
     if (counts) losses_[m] += loss;
   }
-  const std::vector<double>& published = said.quantiles[h];
+  recent_points_ += 1.0;
+  const bool missed = value < said.low[h] || value > said.high[h];
   if (counts) {
     ++result_.points;
-    result_.chosen_pinball += loss_of(published);
-    inside_ += published[low_] <= value && value <= published[high_] ? 1U : 0U;
+    result_.chosen_pinball +=
+        loss_of(std::span(said.quantiles).subspan((h * names_.size() + said.model) * levels, levels), value);
+    inside_ += missed ? 0U : 1U;
   }
-  const ForecastPath& path = said.paths[said.published];
-  const Calibration& calibration = calibrations_[said.published];
+  const std::size_t group = lead_group(h + 1), first = (std::size_t{1} << group) - 1;
+  const std::size_t leads = std::min(said.horizon() - first, std::size_t{1} << group);
+  const double weight = 1.0 / static_cast<double>(std::min(leads, kPerGroup));
+  const ForecastPath& path = said.paths[said.model];
+  const Calibration& calibration = calibrations_[said.model];
   if (const ScoreWindow* scores = calibration.scores(h + 1)) {
     const auto [low, high] = scores->rank((value - path.middle[h]) / calibration.unit(i, path.scale[h]));
-    for (auto& level : adapted_) level[lead_group(h + 1)].observe(low, high);
+    const double still = std::min(1.0, 2.0 * std::min(high, 1.0 - low));
+    misses_[group].observe(still, missed, weight);
   }
+  // Forecasts from origins closer than the lead see much of the same.
+  const double apart = std::min(1.0, static_cast<double>(origins_.stride) / static_cast<double>(h + 1));
   for (std::size_t m = 0; m < names_.size(); ++m)
-    calibrations_[m].observe(i, h + 1, value, said.paths[m].middle[h], said.paths[m].scale[h]);
+    calibrations_[m].observe(i, h + 1, value, said.paths[m].middle[h], said.paths[m].scale[h], weight * apart);
 }
 
 Backtest Rolling::result() const {
@@ -178,38 +203,41 @@ Backtest Rolling::result() const {
     if (o >= origins_.first && (o - origins_.first) % origins_.stride == 0) ++result.origins;
   result.chosen_pinball /= points;
   result.coverage = static_cast<double>(inside_) / points;
-  result.interval = levels_[high_] - levels_[low_];
+  result.interval = interval_;
   result.naive_pinball = std::numeric_limits<double>::max();
   for (std::size_t m = 0; m < models_.size(); ++m)
     if (models_[m]->is_naive()) result.naive_pinball = std::min(result.naive_pinball, losses_[m] / points);
   for (std::size_t m = 0; m < names_.size(); ++m) {
     const double loss = losses_[m] / points;
     const double relative = result.naive_pinball > 0.0 ? loss / result.naive_pinball : 1.0;
-    result.models.push_back({names_[m], loss, relative, m == best()});
+    result.models.push_back({names_[m], loss, relative, m == chosen_});
   }
   return result;
 }
 
-std::vector<std::vector<double>> Rolling::forecast(std::size_t steps) {
+Fan Rolling::forecast(std::size_t steps) {
   Said said;
   const std::size_t tested = std::min(steps, origins_.horizon);
   say(clean_.size(), tested, said);
   // Beyond what could be tested the last whole week (day) of the path repeats, and the fan widens as a random walk's.
-  const std::size_t season = calendar_->week() > 0 && calendar_->week() <= tested ? calendar_->week()
-                             : calendar_->day() > 0 && calendar_->day() <= tested ? calendar_->day()
-                                                                                  : 1;
-  ForecastPath& path = said.paths[said.published];
+  const std::size_t day = calendar_->day(), week = calendar_->week();
+  const std::size_t season = week > 0 && week <= tested ? week : day > 0 && day <= tested ? day : 1;
+  ForecastPath& path = said.paths[said.model];
   for (std::size_t h = tested; h < steps; ++h) {
     path.middle.push_back(path.middle[h - season]);
     path.scale.push_back(path.scale[h - season]);
   }
-  std::vector<std::vector<double>> fan(levels_.size(), std::vector<double>(steps));
-  std::vector<double> quantiles;
+  Fan fan;
+  fan.quantiles.assign(levels_.size(), std::vector<double>(steps));
+  std::vector<double> quantiles(levels_.size());
   for (std::size_t h = 0; h < steps; ++h) {
-    quantiles_at(said, said.published, h, true, quantiles);
     const double wider = h < tested ? 1.0 : std::sqrt(static_cast<double>(h + 1) / static_cast<double>(tested));
-    for (std::size_t k = 0; k < levels_.size(); ++k)
-      fan[k][h] = std::max(floor_, path.middle[h] + wider * (quantiles[k] - path.middle[h]));
+    const auto widened = [&](double v) { return std::max(floor_, path.middle[h] + wider * (v - path.middle[h])); };
+    quantiles_at(said, said.model, h, quantiles);
+    for (std::size_t k = 0; k < levels_.size(); ++k) fan.quantiles[k][h] = widened(quantiles[k]);
+    const auto [low, high] = interval_at(said, h);
+    fan.low.push_back(widened(low));
+    fan.high.push_back(widened(high));
   }
   return fan;
 }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/calibration.h"
@@ -29,6 +30,12 @@ struct Backtest {
   [[nodiscard]] double relative() const { return naive_pinball > 0.0 ? chosen_pinball / naive_pinball : 1.0; }
 };
 
+/// What is said about each step ahead.
+struct Fan {
+  std::vector<std::vector<double>> quantiles;  ///< by level, then step; no two cross
+  std::vector<double> low, high;               ///< of the adaptive interval
+};
+
 /// Where the origins lie.
 struct Origins {
   std::size_t first = 0;   ///< values known at the first origin; until `scored` they only teach the calibration
@@ -44,23 +51,25 @@ Origins origins_for(std::size_t steps, std::size_t horizon, std::size_t day);
 class Rolling {
  public:
   /// @param observed the series with its gaps: what is scored  @param clean what models see
-  /// @param levels ascending, in (0, 1)  @param interval whose coverage is measured; its ends are among the levels
+  /// @param levels ascending, in (0, 1)  @param interval share of values that it should hold, in (0, 1)
   Rolling(std::span<const double> observed, std::span<const double> clean, const Calendar& calendar,
           std::vector<double> levels, double interval, Origins origins);
   void run();
   [[nodiscard]] Backtest result() const;
-  /// Quantiles of the steps after the history: [level][step], none crossing.
-  [[nodiscard]] std::vector<std::vector<double>> forecast(std::size_t steps);
-  [[nodiscard]] std::string chosen() const { return names_[best()]; }
+  /// Quantiles and interval of the steps after the history.
+  [[nodiscard]] Fan forecast(std::size_t steps);
+  [[nodiscard]] std::string chosen() const { return names_[chosen_]; }
 
  private:
   /// What was said at one origin; kept until its last lead has come.
   struct Said {
     std::size_t origin = 0;
-    std::vector<ForecastPath> paths;             ///< by model, the ensemble last
-    std::vector<std::vector<double>> quantiles;  ///< as published
-    std::size_t published = 0;                   ///< model
-    std::size_t matured = 0;                     ///< leads already held against what came
+    std::vector<ForecastPath> paths;  ///< by model, the ensemble last
+    std::vector<double> quantiles;    ///< [lead][model][level]; of leads that are scored
+    std::vector<double> low, high;    ///< of the interval as published, by lead
+    std::size_t model = 0;            ///< that was published
+    std::size_t matured = 0;          ///< leads already held against what came
+    [[nodiscard]] std::size_t horizon() const { return paths.back().middle.size(); }
   };
   [[nodiscard]] std::size_t best() const;
   [[nodiscard]] std::vector<double> ensemble_weights() const;
@@ -68,19 +77,23 @@ class Rolling {
   void learn(std::size_t known);
   void hold_against(Said& said, std::size_t h);
   [[nodiscard]] bool scores_lead(const Said& said, std::size_t h) const;
-  void quantiles_at(const Said& said, std::size_t model, std::size_t h, bool adapted, std::vector<double>& out) const;
+  void quantiles_at(const Said& said, std::size_t model, std::size_t h, std::span<double> out) const;
+  [[nodiscard]] std::pair<double, double> interval_at(const Said& said, std::size_t h) const;
+  [[nodiscard]] double loss_of(std::span<const double> quantiles, double value) const;
 
   std::span<const double> observed_, clean_;
   const Calendar* calendar_;
   std::vector<double> levels_;
-  std::size_t low_ = 0, high_ = 0;  ///< levels that are the ends of the interval
+  double interval_;
+  std::vector<AdaptiveMiss> misses_;  ///< by group of leads
   Origins origins_;
   std::vector<std::unique_ptr<ForecastModel>> models_;
   std::vector<std::string> names_;  ///< of models and ensemble
   std::vector<Calibration> calibrations_;
-  std::vector<double> losses_;                       ///< summed over all scored points, by model
-  std::vector<double> recent_;                       ///< the same, forgetting
-  std::vector<std::vector<AdaptiveLevel>> adapted_;  ///< by level, then group of leads
+  std::vector<double> losses_;  ///< summed over all scored points, by model
+  std::vector<double> recent_;  ///< the same from the first origin on, forgetting
+  std::size_t chosen_ = 0;
+  double recent_points_ = 0.0;  ///< behind it
   std::vector<Said> open_;
   Backtest result_;
   double floor_;            ///< of what can be: 0 for a series that was never below

@@ -19,8 +19,10 @@ std::size_t lead_group(std::size_t lead);
 class ScoreWindow {
  public:
   static constexpr std::size_t kMost = 1500;
-  void add(double score);
+  /// @param weight share of a forecast that this score is: those of one forecast miss together
+  void add(double score, double weight);
   [[nodiscard]] std::size_t size() const { return sorted_.size(); }
+  /// The quantile of a next score, wider than that of the sample while few forecasts stand behind it.
   /// @param level a share; below 0 or above 1 the end moves outward in proportion, so that a level can always widen
   [[nodiscard]] double at(double level) const;
   /// Shares of scores below it, and below or equal.
@@ -29,6 +31,7 @@ class ScoreWindow {
  private:
   std::vector<double> sorted_, order_;  ///< the same scores by size, and as they came (a ring)
   std::size_t next_ = 0;
+  double forecasts_ = 0.0;  ///< behind the scores, until there are many
 };
 
 /// What one model's errors were. Errors are divided by the path's own scale and by how large they usually are at that
@@ -37,7 +40,8 @@ class Calibration {
  public:
   explicit Calibration(const Calendar& calendar);
   /// @param i step of the value  @param lead steps from the last known value to it
-  void observe(std::size_t i, std::size_t lead, double value, double middle, double scale);
+  /// @param weight share of a forecast that this value is
+  void observe(std::size_t i, std::size_t lead, double value, double middle, double scale, double weight);
   /// What one score is worth at that step, in units of the series.
   [[nodiscard]] double unit(std::size_t i, double scale) const;
   /// Scores of the group, or of the nearest with enough of them; null before any was observed.

@@ -9,40 +9,45 @@
 namespace ace {
 namespace {
 
-constexpr double kMemory = 500.0;  ///< observations over which the speeds compete: |I| of the source
-constexpr double kBeyond = 0.25;   ///< how far outside [0, 1] a level may go
+constexpr double kMemory = 500.0;  ///< forecasts over which the speeds compete: |I| of the source
+constexpr double kUnsure = 8.0;    ///< forecasts before anything is learnt: a miss among fewer says nothing
+constexpr double kIntegral = 0.02;
+constexpr double kBeyond = 0.02;  ///< how far below 0 a rate may go
 
 }  // namespace
 
-AdaptiveLevel::AdaptiveLevel(double target) : target_(target) {
-  // The source's eta, section 3.2, at its optimal sigma = 1 / (2 |I|).
-  const double miss = 1.0 - target;
-  const double spread = miss * miss * target * target * target + target * target * miss * miss * miss;
-  rate_ = std::sqrt(3.0 / kMemory) *
-          std::sqrt((numeric::log(kMemory * static_cast<double>(kSpeeds.size())) + 2.0) / spread);
-  levels_.fill(target);
+AdaptiveMiss::AdaptiveMiss(double target) : target_(target) {
+  // The source's eta, section 3.2, at its sigma = 1 / (2 |I|).
+  const double rest = 1.0 - target;
+  const double spread = rest * rest * target * target * target + target * target * rest * rest * rest;
+  eta_ = std::sqrt(3.0 / kMemory) *
+         std::sqrt((numeric::log(kMemory * static_cast<double>(kSpeeds.size())) + 2.0) / spread);
+  rates_.fill(target);
   weights_.fill(1.0 / static_cast<double>(kSpeeds.size()));
 }
 
-double AdaptiveLevel::level() const {
-  double sum = 0.0;
-  for (std::size_t k = 0; k < kSpeeds.size(); ++k) sum += weights_[k] * levels_[k];
-  return sum;
+double AdaptiveMiss::rate() const {
+  double sum = integral_;
+  for (std::size_t k = 0; k < kSpeeds.size(); ++k) sum += weights_[k] * rates_[k];
+  return std::clamp(sum, -kBeyond, 1.0);
 }
 
-void AdaptiveLevel::observe(double low, double high) {
+void AdaptiveMiss::observe(double still, bool missed, double weight) {
+  seen_ += weight;
+  if (seen_ < kUnsure) return;
+  const double most = std::min(target_, 1.0 - target_);
+  integral_ = std::clamp(integral_ + weight * kIntegral * (target_ - (missed ? 1.0 : 0.0)), -most, most);
   double total = 0.0;
   for (std::size_t k = 0; k < kSpeeds.size(); ++k) {
-    weights_[k] *= numeric::exp(-rate_ * pinball(target_, levels_[k], std::clamp(levels_[k], low, high)));
+    weights_[k] *= numeric::exp(-weight * eta_ * pinball(target_, rates_[k], still));
     total += weights_[k];
   }
-  constexpr double kShare = 1.0 / (2.0 * kMemory);  // sigma: no speed is ever forgotten
+  const double share = weight / (2.0 * kMemory);  // sigma: no speed is ever forgotten
   for (std::size_t k = 0; k < kSpeeds.size(); ++k) {
     const double kept = total > 0.0 ? weights_[k] / total : 1.0 / static_cast<double>(kSpeeds.size());
-    weights_[k] = (1.0 - kShare) * kept + kShare / static_cast<double>(kSpeeds.size());
-    const bool tied = low < high && low <= levels_[k] && levels_[k] <= high;
-    if (!tied) levels_[k] += kSpeeds[k] * (target_ - (high <= levels_[k] ? 1.0 : 0.0));
-    levels_[k] = std::clamp(levels_[k], -kBeyond, 1.0 + kBeyond);
+    weights_[k] = (1.0 - share) * kept + share / static_cast<double>(kSpeeds.size());
+    rates_[k] += weight * kSpeeds[k] * (target_ - (still < rates_[k] ? 1.0 : 0.0));
+    rates_[k] = std::clamp(rates_[k], 0.0, 1.0);
   }
 }
 

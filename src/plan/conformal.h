@@ -1,33 +1,37 @@
 #pragma once
-/// Levels that adapt until what they promise is what happens.
+/// An interval that adapts until what it promises is what happens.
 #include <array>
 #include <cstddef>
 
 namespace ace {
 
-/// One quantile's level, corrected online: where values fall below more often than the level says, the level sinks.
-/// Several speeds run side by side; those that would have done better lately count for more.
+/// The miss rate to ask the scores for, corrected online: where more values fall outside than were promised it sinks,
+/// and the interval widens. Several speeds run side by side; those that would have done better lately count for more.
 ///
-///   level_k <- level_k + gamma_k (target - [rank <= level_k]);   weights by exponential pinball loss of rank at
-///   level_k
+///   a_k <- a_k + gamma_k (target - [b < a_k]);   weights fall with the exponential of the pinball loss of b at a_k
 ///
+/// where b is the largest miss rate at which the value would still have been inside.
 /// Source: Gibbs & Candes, Conformal Inference for Online Prediction with Arbitrary Distribution Shifts (DtACI), JMLR
-/// 25, 2024, algorithm 1, for a one-sided quantile; gamma alone is ACI (the same, NeurIPS 2021).
-class AdaptiveLevel {
+/// 25, 2024, algorithm 1; one speed alone is their ACI, NeurIPS 2021. Here b is taken against scores that were known
+/// later than the promise, and the model may have changed between; what that leaves of a bias, a slow integral of the
+/// real misses takes away (Angelopoulos, Candes & Tibshirani, Conformal PID control, NeurIPS 2023).
+class AdaptiveMiss {
  public:
-  /// @param target in (0, 1): the share of values that should fall at or below the quantile
-  explicit AdaptiveLevel(double target);
-  /// The level to ask the scores for; near the target while scores are exchangeable, and outside [0, 1] when even
-  /// their ends are too narrow.
-  [[nodiscard]] double level() const;
-  /// The value's rank among the scores before it lies in [low, high], both in [0, 1]: apart where scores tie. A level
-  /// within a tie learns nothing: the quantile would be the same.
-  void observe(double low, double high);
+  /// @param target in (0, 1): the share of values that may fall outside
+  explicit AdaptiveMiss(double target);
+  /// Near the target while scores are exchangeable; 0 or a little below when even the extremes are too narrow.
+  [[nodiscard]] double rate() const;
+  /// @param still largest miss rate at which the value would have been inside, in [0, 1]
+  /// @param missed did the value fall outside what was published?
+  /// @param weight one over how many values were promised at once, for they tend to miss together
+  void observe(double still, bool missed, double weight);
 
  private:
   static constexpr std::array<double, 4> kSpeeds{0.001, 0.004, 0.016, 0.064};
-  double target_, rate_;
-  std::array<double, kSpeeds.size()> levels_, weights_;
+  double target_, eta_;
+  double seen_ = 0.0;      ///< forecasts so far
+  double integral_ = 0.0;  ///< of real misses
+  std::array<double, kSpeeds.size()> rates_, weights_;
 };
 
 }  // namespace ace

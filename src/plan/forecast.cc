@@ -39,14 +39,11 @@ Result<void> check(const Series& series, const ForecastOptions& options) {
   return {};
 }
 
-/// What was asked for with the ends of the interval, ascending.
+/// Ascending, each once.
 std::vector<double> levels_of(const ForecastOptions& options) {
   std::vector<double> levels = options.quantiles;
-  levels.push_back(0.5 - options.interval / 2.0);
-  levels.push_back(0.5 + options.interval / 2.0);
   std::sort(levels.begin(), levels.end());
-  levels.erase(std::unique(levels.begin(), levels.end(), [](double a, double b) { return b - a < 1e-9; }),
-               levels.end());
+  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
   return levels;
 }
 
@@ -80,7 +77,7 @@ Result<Forecast> forecast(const Series& series, const ForecastOptions& options) 
   f.start = series.end();
   f.step = series.step;
   f.quantiles = levels;
-  f.values = rolling.forecast(steps);
+  f.fan = rolling.forecast(steps);
   f.backtest = rolling.result();
   f.model = rolling.chosen();
   f.tested = static_cast<std::int64_t>(std::min(steps, origins.horizon)) * series.step;

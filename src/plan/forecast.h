@@ -16,16 +16,16 @@ struct ForecastOptions {
   Duration horizon = 7 * kDay;
   std::vector<double> quantiles{0.1, 0.5, 0.9};  ///< in (0, 1)
   const Zone* zone = nullptr;                    ///< of the civil time that people live by; null = UTC
-  double interval = 0.9;                         ///< whose coverage is measured, in (0, 1)
+  double interval = 0.9;                         ///< share of values that the adaptive interval holds, in (0, 1)
 };
 
 struct Forecast {
   std::string name;
   Instant start{};  ///< of the first step forecast
   Duration step{};
-  std::vector<double> quantiles;            ///< ascending
-  std::vector<std::vector<double>> values;  ///< by quantile, then step; no two cross
-  std::string model;                        ///< chosen by the backtest
+  std::vector<double> quantiles;  ///< ascending
+  Fan fan;
+  std::string model;  ///< chosen by the backtest
   Backtest backtest;
   Duration tested{0};  ///< how far ahead the backtest could look; beyond it the fan widens as a random walk would
   SeriesFindings findings;

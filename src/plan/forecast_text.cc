@@ -41,22 +41,22 @@ std::string bars(const std::vector<double>& values, double low, double high) {
 
 std::string fan_text(const Forecast& f) {
   double low = HUGE_VAL, high = -HUGE_VAL;
-  for (const auto& line : f.values)
+  for (const auto& line : f.fan.quantiles)
     for (const double v : line) {
       low = std::min(low, v);
       high = std::max(high, v);
     }
   std::string out = fmt::format("fan       {} from {}, each block {} of {} steps; blocks run from {} to {}\n",
-                                span(static_cast<std::int64_t>(f.values[0].size()) * f.step), to_rfc3339(f.start),
-                                f.values[0].size() > kChartColumns ? "the mean" : "one", f.values[0].size(),
-                                figure(low), figure(high));
+                                span(static_cast<std::int64_t>(f.fan.quantiles[0].size()) * f.step),
+                                to_rfc3339(f.start), f.fan.quantiles[0].size() > kChartColumns ? "the mean" : "one",
+                                f.fan.quantiles[0].size(), figure(low), figure(high));
   for (std::size_t k = f.quantiles.size(); k-- > 0;)
-    out +=
-        fmt::format("  p{:<6} {}  mean {}\n", figure(100.0 * f.quantiles[k]), bars(f.values[k], low, high), figure([&] {
-                      double sum = 0.0;
-                      for (const double v : f.values[k]) sum += v;
-                      return sum / static_cast<double>(f.values[k].size());
-                    }()));
+    out += fmt::format("  p{:<6} {}  mean {}\n", figure(100.0 * f.quantiles[k]), bars(f.fan.quantiles[k], low, high),
+                       figure([&] {
+                         double sum = 0.0;
+                         for (const double v : f.fan.quantiles[k]) sum += v;
+                         return sum / static_cast<double>(f.fan.quantiles[k].size());
+                       }()));
   return out;
 }
 
@@ -141,13 +141,15 @@ std::string to_json(const Forecast& f) {
   });
   std::string fan = "{";
   for (std::size_t k = 0; k < f.quantiles.size(); ++k)
-    fan += fmt::format("{}\"{}\":{}", k > 0 ? "," : "", figure(f.quantiles[k]), json_list(f.values[k], exact));
+    fan += fmt::format("{}\"{}\":{}", k > 0 ? "," : "", figure(f.quantiles[k]), json_list(f.fan.quantiles[k], exact));
   return fmt::format(
       "{{\"name\":{},\"start\":\"{}\",\"step_s\":{},\"model\":{},\"tested_s\":{},\"quantiles\":{}}},"
+      "\"interval\":{{\"share\":{},\"low\":{},\"high\":{}}},"
       "\"backtest\":{{\"origins\":{},\"points\":{},\"models\":{},\"published_pinball\":{},\"naive_pinball\":{},"
       "\"interval\":{},\"coverage\":{}}},\"findings\":{}}}",
       json_text(f.name), to_rfc3339(f.start), to_seconds(f.step), json_text(f.model), to_seconds(f.tested), fan,
-      f.backtest.origins, f.backtest.points, models, exact(f.backtest.chosen_pinball), exact(f.backtest.naive_pinball),
+      figure(f.backtest.interval), json_list(f.fan.low, exact), json_list(f.fan.high, exact), f.backtest.origins,
+      f.backtest.points, models, exact(f.backtest.chosen_pinball), exact(f.backtest.naive_pinball),
       figure(f.backtest.interval), exact(f.backtest.coverage), findings_json(f.findings));
 }
 

@@ -34,7 +34,7 @@ class ForecastModel {
 /// All that compete on a series of this calendar; the seasonal naive ones first.
 std::vector<std::unique_ptr<ForecastModel>> all_models(const Calendar& calendar);
 
-/// The same civil time in the season before; the last value where there is none.
+/// The same civil time in the season before; in the day before where there is none, else the last value.
 class SeasonalNaive : public ForecastModel {
  public:
   /// @param season in steps; 0 or 1 = the last value

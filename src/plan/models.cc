@@ -1,4 +1,6 @@
+#include "plan/holt_winters.h"
 #include "plan/model.h"
+#include "plan/quantile_regression.h"
 
 namespace ace {
 
@@ -12,6 +14,9 @@ std::vector<std::unique_ptr<ForecastModel>> all_models(const Calendar& calendar)
   } else {
     models.push_back(std::make_unique<SeasonalNaive>("naive, last value", calendar, 0));
   }
+  for (const auto kind : {HoltWinters::Kind::additive, HoltWinters::Kind::multiplicative, HoltWinters::Kind::damped})
+    models.push_back(std::make_unique<HoltWinters>(kind, calendar));
+  models.push_back(std::make_unique<QuantileRegression>(calendar));
   return models;
 }
 

@@ -25,7 +25,10 @@ double median(std::span<const double> values) {
 class Cleaner {
  public:
   Cleaner(const Series& series, const Calendar& calendar)
-      : series_(series), calendar_(calendar), memory_(std::max<std::size_t>(kShiftLeast, calendar.day() / 4)) {}
+      : series_(series),
+        calendar_(calendar),
+        memory_(std::max<std::size_t>(kShiftLeast, calendar.day() / 4)),
+        warm_up_(calendar.day() > 1 ? calendar.week() : 0) {}
 
   Clean run() {
     for (std::size_t i = 0; i < series_.values.size(); ++i) step(i);
@@ -39,12 +42,14 @@ class Cleaner {
 
   const Series& series_;
   const Calendar& calendar_;
-  std::size_t memory_;         ///< steps in which the level follows, and after which a shift is believed
-  std::vector<double> level_;  ///< by step
-  double surprise_ = 0.0;      ///< mean absolute, clipped
-  std::size_t seen_ = 0;       ///< surprises so far
-  int side_ = 0;               ///< of the last large surprise
-  std::size_t run_ = 0;        ///< large surprises in a row on that side
+  std::size_t memory_;   ///< steps in which the level follows, and after which a shift is believed
+  std::size_t warm_up_;  ///< a first Saturday is no outlier
+  double level_ = 0.0;
+  std::vector<double> profile_;  ///< by step: what it had over the level of its time
+  double surprise_ = 0.0;        ///< mean absolute, of those that are not large
+  std::size_t seen_ = 0;         ///< surprises so far
+  int side_ = 0;                 ///< of the last large surprise
+  std::size_t run_ = 0;          ///< large surprises in a row on that side
   Clean clean_;
 };
 
@@ -62,35 +67,40 @@ void Cleaner::step(std::size_t i) {
   const double value = series_.values[i];
   const std::optional<std::size_t> before = like(i);
   if (!before) {
-    const double first = *std::find_if_not(series_.values.begin(), series_.values.end(), is_gap);
-    clean_.values.push_back(first);
-    level_.push_back(first);
+    level_ = *std::find_if_not(series_.values.begin(), series_.values.end(), is_gap);
+    clean_.values.push_back(level_);
+    profile_.push_back(0.0);
     return;
   }
-  const double expected = level_[i - 1] + clean_.values[*before] - level_[*before];
+  const double expected = level_ + profile_[*before];
   if (is_gap(value)) {
     clean_.values.push_back(expected);
-    level_.push_back(level_[i - 1]);
+    profile_.push_back(profile_[*before]);
     return;
   }
   const double surprise = value - expected;
-  const double bound = kOutlier * surprise_;
-  const bool large = seen_ >= kWarmUp && bound > 0.0 && std::abs(surprise) > bound;
+  const bool large = i >= warm_up_ && seen_ >= kWarmUp && surprise_ > 0.0 && std::abs(surprise) > kOutlier * surprise_;
   const int side = surprise > 0.0 ? 1 : -1;
   run_ = !large ? 0 : side == side_ ? run_ + 1 : 1;
   side_ = large ? side : 0;
   if (run_ >= memory_) {
     clean_.values.push_back(value);
-    level_.push_back(level_[i - 1] + surprise);
+    level_ += surprise;
+    profile_.push_back(value - level_);
     shifted(i);
     return;
   }
-  const double taken = large ? std::copysign(bound, surprise) : surprise;
+  if (large) {
+    clean_.findings.outliers.push_back({series_.at(i), value, expected});
+    clean_.values.push_back(expected + std::copysign(surprise_, surprise));
+    profile_.push_back(profile_[*before]);
+    return;
+  }
   ++seen_;
-  surprise_ += (std::abs(taken) - surprise_) / static_cast<double>(std::min(seen_, 4 * memory_));
-  if (large) clean_.findings.outliers.push_back({series_.at(i), value, expected});
-  clean_.values.push_back(expected + taken);
-  level_.push_back(level_[i - 1] + taken / static_cast<double>(memory_));
+  surprise_ += (std::abs(surprise) - surprise_) / static_cast<double>(std::min(seen_, 4 * memory_));
+  clean_.values.push_back(value);
+  level_ += surprise / static_cast<double>(memory_);
+  profile_.push_back(value - level_);
 }
 
 void Cleaner::shifted(std::size_t i) {
@@ -104,6 +114,8 @@ void Cleaner::shifted(std::size_t i) {
   // What was called outliers was the new level.
   std::vector<Outlier>& outliers = clean_.findings.outliers;
   outliers.resize(outliers.size() - std::min(outliers.size(), run_ - 1));
+  for (std::size_t k = first; k < i; ++k)
+    if (!is_gap(series_.values[k])) profile_[k] = series_.values[k] - level_;
   run_ = 0;
   side_ = 0;
 }

@@ -34,15 +34,16 @@ struct SeriesFindings {
 /// A series that a model may learn from: every step has a finite value, and that at step i follows from values up to i
 /// alone, so that a backtest on it sees no future.
 struct Clean {
-  std::vector<double> values;  ///< gaps filled from the same civil time before, outliers pulled to their bounds
+  std::vector<double> values;  ///< gaps filled, outliers pulled in
   SeriesFindings findings;
 };
 
 /// A gap takes the value of the same civil time a week before (a day, where there is no week), moved to the level of
-/// the last day; leading gaps take the first value. A value more than `kOutlier` times the usual surprise away from
-/// what was expected is pulled to that bound, until `kShift` in a row lie on the same side: then the level has shifted,
-/// and they are believed. Source: the clipping is that of Gelper, Fried & Croux 2010, Robust forecasting with
-/// exponential and Holt-Winters smoothing, J. Forecasting 29. @param series at least one value is no gap
+/// now; leading gaps take the first value. A value eight times further from what was expected than values usually are
+/// is an outlier, and only a usual surprise is left of it; until a quarter of a day (six steps) in a row lie on the
+/// same side: then the level has shifted, and they are believed. Before a first week is over nothing is called an
+/// outlier. Source: after Gelper, Fried & Croux 2010, Robust forecasting with exponential and Holt-Winters smoothing,
+/// J. Forecasting 29. @param series at least one value is no gap
 Clean clean(const Series& series, const Calendar& calendar);
 
 }  // namespace ace
