@@ -10,3 +10,4 @@
 #include "replay/islands.h"
 #include "replay/log_events.h"
 #include "replay/source.h"
+#include "replay/usage_of.h"
