@@ -17,6 +17,7 @@ void add_plan(CLI::App& app, Context& context) {
   CLI::App* plan = app.add_subcommand("plan", "The slow loop: what demand will be, and what to hold for it");
   plan->require_subcommand(1);
   add_plan_forecast(*plan, context);
+  add_plan_size(*plan, context);
 }
 
 }  // namespace ace::cli

@@ -11,5 +11,6 @@ namespace ace::cli {
 Result<Duration> duration_from(const std::string& option, const std::string& text);
 
 void add_plan_forecast(CLI::App& plan, Context& context);
+void add_plan_size(CLI::App& plan, Context& context);
 
 }  // namespace ace::cli

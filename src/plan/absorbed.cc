@@ -152,4 +152,12 @@ double AbsorbedLoad::quantile(double q) const {
   return sorted_[std::min(at, sorted_.size() - 1)];
 }
 
+AbsorbedLoad AbsorbedLoad::scaled(double factor) const {
+  AbsorbedLoad load = *this;
+  for (Knot& knot : load.knots_) knot.level *= factor, knot.absorbed *= factor;
+  for (double& d : load.sorted_) d *= factor;
+  load.total_ *= factor;
+  return load;
+}
+
 }  // namespace ace

@@ -78,6 +78,8 @@ class AbsorbedLoad {
   [[nodiscard]] double level(double hours) const;
   /// Least demand with at least share q of the hours at or below it. @param q in [0, 1]
   [[nodiscard]] double quantile(double q) const;
+  /// The same load with all demand times `factor`. @param factor not negative
+  [[nodiscard]] AbsorbedLoad scaled(double factor) const;
 
  private:
   struct Knot {
