@@ -152,6 +152,15 @@ double AbsorbedLoad::quantile(double q) const {
   return sorted_[std::min(at, sorted_.size() - 1)];
 }
 
+std::vector<AbsorbedLoad::Block> AbsorbedLoad::blocks() const {
+  std::vector<Block> blocks;
+  for (std::size_t i = 1; i < knots_.size(); ++i) {
+    const double hours = knots_[i - 1].hours_beyond - knots_[i].hours_beyond;
+    if (hours > 0.0) blocks.push_back({knots_[i].level, hours});
+  }
+  return blocks;
+}
+
 AbsorbedLoad AbsorbedLoad::scaled(double factor) const {
   AbsorbedLoad load = *this;
   for (Knot& knot : load.knots_) knot.level *= factor, knot.absorbed *= factor;

@@ -78,6 +78,11 @@ class AbsorbedLoad {
   [[nodiscard]] double level(double hours) const;
   /// Least demand with at least share q of the hours at or below it. @param q in [0, 1]
   [[nodiscard]] double quantile(double q) const;
+  /// The load as steady blocks: A(C) is the sum of hours x min(C, level) over them. By level, all positive.
+  struct Block {
+    double level = 0.0, hours = 0.0;
+  };
+  [[nodiscard]] std::vector<Block> blocks() const;
   /// The same load with all demand times `factor`. @param factor not negative
   [[nodiscard]] AbsorbedLoad scaled(double factor) const;
 

@@ -19,17 +19,6 @@ double fixed_of(const SizingProblem& problem, const Supply& supply) {
   return dollars(supply.fee_hourly) / supply.capacity * problem.load.hours();
 }
 
-/// Supplies cheaper than PAYG at work, least variable cost first, ties by position.
-std::vector<std::size_t> merit_order(const SizingProblem& problem) {
-  std::vector<std::size_t> order;
-  for (std::size_t k = 0; k < problem.supplies.size(); ++k)
-    if (problem.supplies[k].variable < problem.payg) order.push_back(k);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return problem.supplies[a].variable < problem.supplies[b].variable;
-  });
-  return order;
-}
-
 /// A piece of the lower envelope of F + e h: from `hours` on downwards, `supply` is cheapest; none = PAYG.
 struct Piece {
   std::optional<std::size_t> supply;
@@ -86,6 +75,16 @@ Result<void> check(const SizingProblem& problem) {
     if (s.units_today < 0) return wrong(s, "the units held today are negative");
   }
   return {};
+}
+
+std::vector<std::size_t> merit_order(const SizingProblem& problem) {
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < problem.supplies.size(); ++k)
+    if (problem.supplies[k].variable < problem.payg) order.push_back(k);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return problem.supplies[a].variable < problem.supplies[b].variable;
+  });
+  return order;
 }
 
 SizingCost cost_of(const SizingProblem& problem, std::span<const double> units) {

@@ -35,6 +35,9 @@ struct SizingProblem {
 /// @return bad_input naming the supply and what was expected of it
 Result<void> check(const SizingProblem& problem);
 
+/// Supplies that are cheaper at work than PAYG, least variable cost first, ties by position.
+std::vector<std::size_t> merit_order(const SizingProblem& problem);
+
 /// USD over the hours of the load.
 struct SizingCost {
   double fixed = 0.0, variable = 0.0, payg = 0.0;

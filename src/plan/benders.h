@@ -1,0 +1,33 @@
+#pragma once
+/// Commitments by decomposition.
+///
+/// Hours are separable once it is known what is held, and then their cost is the merit order's, so the program is cut
+/// in two (Benders; L-shaped, Van Slyke and Wets 1969): a small master over what is bought, and for each scenario its
+/// cost from below by tangents, each from one walk through the load curve. It needs variable costs of 0 or more, which
+/// check() demands, as 0 bounds the cost of a scenario before there are tangents.
+#include <vector>
+
+#include "plan/commitments.h"
+
+namespace ace {
+
+struct CommitmentPlan {
+  std::vector<double> units;          ///< of each commitment
+  double fixed = 0.0;                 ///< USD
+  double cost = 0.0;                  ///< what is minimised
+  double bound = 0.0;                 ///< no plan costs less
+  std::vector<double> scenario_cost;  ///< USD, without `fixed`
+  int masters = 0;                    ///< programs that were solved
+};
+
+struct CutOptions {
+  double gap = 1e-7;   ///< relative, between cost and bound
+  int masters = 1000;  ///< at most
+};
+
+/// @return bad_input as check() or for a reference out of range; out_of_range if nothing meets budget, reserve and
+///         maxima together; unavailable if the gap is open after that many masters
+Result<CommitmentPlan> solve_by_cuts(const CommitmentProblem& problem, const LpSolver& solver,
+                                     const CutOptions& options = {});
+
+}  // namespace ace
