@@ -140,6 +140,12 @@ double AbsorbedLoad::at(double capacity) const {
 
 double AbsorbedLoad::hours_at_work(double capacity) const { return below(capacity).hours_beyond; }
 
+double AbsorbedLoad::hours_at_work_below(double capacity) const {
+  const auto at = std::lower_bound(knots_.begin(), knots_.end(), capacity,
+                                   [](const Knot& knot, double c) { return knot.level < c; });
+  return at == knots_.begin() ? knots_.front().hours_beyond : std::prev(at)->hours_beyond;
+}
+
 double AbsorbedLoad::level(double hours) const {
   return std::partition_point(knots_.begin(), knots_.end(), [&](const Knot& knot) { return knot.hours_beyond > hours; })
       ->level;  // the last knot has none beyond it

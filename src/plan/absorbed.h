@@ -73,6 +73,8 @@ class AbsorbedLoad {
   [[nodiscard]] double at(double capacity) const;
   /// A'(C), to the right: hours at work of capacity beyond `capacity`.
   [[nodiscard]] double hours_at_work(double capacity) const;
+  /// The same to the left: of the last bit of `capacity` itself. @param capacity not negative; at 0 as to the right
+  [[nodiscard]] double hours_at_work_below(double capacity) const;
   /// Least capacity beyond which nothing is at work for more than `hours`: where one more bit stops to pay that needs
   /// so many. @param hours not negative
   [[nodiscard]] double level(double hours) const;

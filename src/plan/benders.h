@@ -2,9 +2,9 @@
 /// Commitments by decomposition.
 ///
 /// Hours are separable once it is known what is held, and then their cost is the merit order's, so the program is cut
-/// in two (Benders; L-shaped, Van Slyke and Wets 1969): a small master over what is bought, and for each scenario its
-/// cost from below by tangents, each from one walk through the load curve. It needs variable costs of 0 or more, which
-/// check() demands, as 0 bounds the cost of a scenario before there are tangents.
+/// in two (Benders; L-shaped, Van Slyke and Wets 1969): a small master over what is bought, and tangents of what each
+/// step of the merit order absorbs, read off the load curve. It needs variable costs of 0 or more, which check()
+/// demands: 0 is the bound of a scenario's cost.
 #include <vector>
 
 #include "plan/commitments.h"
