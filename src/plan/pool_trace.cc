@@ -25,33 +25,28 @@ struct StepWork {
   std::uint64_t requests = 0;
 };
 
+/// The first destination that can serve it.
 std::size_t lead_of(const PoolUse& use) {
-  return static_cast<std::size_t>(
-      std::find_if(use.unit_s.begin(), use.unit_s.end(), [](double s) { return s >= 0.0; }) - use.unit_s.begin());
+  const auto can = [](const PoolUse::At& at) { return at.can(); };
+  return static_cast<std::size_t>(std::find_if(use.at.begin(), use.at.end(), can) - use.at.begin());
 }
 
 void add(StepWork& step, const PoolUse& use) {
-  step.at.resize(use.unit_s.size());
+  step.at.resize(use.at.size());
   step.payg += use.payg;
   ++step.requests;
-  for (std::size_t k = 0; k < use.unit_s.size(); ++k) {
-    if (use.unit_s[k] < 0.0) continue;
+  for (std::size_t k = 0; k < use.at.size(); ++k) {
+    if (!use.at[k].can()) continue;
     At& at = step.at[k];
-    at.here_s += use.unit_s[k];
-    at.at_work += static_cast<double>(use.at_work[k].nano) * 1e-9;
+    at.here_s += use.at[k].unit_s;
+    at.at_work += static_cast<double>(use.at[k].at_work.nano) * 1e-9;
     at.payg += static_cast<double>(use.payg.nano) * 1e-9;
-    if (use.unit_s[0] < 0.0) continue;
-    at.beside_here_s += use.unit_s[k];
-    at.beside_first_s += use.unit_s[0];
+    if (!use.at[0].can()) continue;
+    at.beside_here_s += use.at[k].unit_s;
+    at.beside_first_s += use.at[0].unit_s;
   }
   const std::size_t lead = lead_of(use);
-  step.at[lead].lead_s += use.unit_s[lead];
-}
-
-/// Seconds of the first destination, of a request that it may not be able to serve itself.
-double work_of(const PoolUse& use, const PoolPart& part) {
-  const std::size_t lead = lead_of(use);
-  return use.unit_s[lead] * part.capacity[lead];
+  step.at[lead].lead_s += use.at[lead].unit_s;
 }
 
 PoolPart part_of(const Pool& pool, std::span<const StepWork> steps, Instant start, Duration step_length) {
@@ -138,7 +133,7 @@ Result<PoolReading> read_pools(const Snapshot& fleet, RequestSource& source, con
     if (length > kStepsMax) return;  // refused below
     steps[use.pool].resize(std::max(steps[use.pool].size(), step_of(at) + 1));
     add(steps[use.pool][step_of(at)], use);
-    if (std::any_of(use.unit_s.begin(), use.unit_s.end(), [](double s) { return s < 0.0; })) ++reading.partly;
+    if (!std::all_of(use.at.begin(), use.at.end(), [](const PoolUse::At& a) { return a.can(); })) ++reading.partly;
   });
   if (!read) return std::move(read).error();
   if (length == 0)
@@ -170,8 +165,9 @@ Result<PoolReading> read_pools(const Snapshot& fleet, RequestSource& source, con
   read = pass(fleet, source, options, scale, again, [&](Instant at, const PoolUse& use) {
     const bool held_out = step_of(at) >= cut;
     const PoolTrace& trace = reading.pools[place[use.pool]];
-    bursts[place[use.pool]][held_out ? 1 : 0].add(at, work_of(use, held_out ? trace.held_out : trace.train),
-                                                  use.patience_s);
+    const PoolUse::At& lead = use.at[lead_of(use)];
+    const double work_s = lead.unit_s * (held_out ? trace.held_out : trace.train).capacity[lead_of(use)];
+    bursts[place[use.pool]][held_out ? 1 : 0].add(at, work_s, lead.patience_s);
   });
   if (!read) return std::move(read).error();
   for (std::size_t p = 0; p < reading.pools.size(); ++p) {
@@ -264,8 +260,10 @@ Result<std::vector<ReplayedCost>> replay_plans(const Snapshot& fleet, RequestSou
       r.last = at;
       for (double& backlog : r.backlog_s) backlog = std::max(0.0, backlog - passed);
       const auto takes = std::find_if(r.order.begin(), r.order.end(), [&](std::size_t k) {
-        return r.units[k] > 0.0 && use.unit_s[k] >= 0.0 && use.at_work[k] < use.payg &&
-               r.backlog_s[k] + use.unit_s[k] / r.units[k] <= use.patience_s;
+        const PoolUse::At& here = use.at[k];
+        if (!(r.units[k] > 0.0) || !here.can() || here.at_work >= use.payg) return false;
+        if (here.metered) return r.backlog_s[k] < here.patience_s;
+        return r.backlog_s[k] + here.unit_s / r.units[k] <= here.patience_s;
       });
       ++costs[i].requests;
       if (takes == r.order.end()) {
@@ -273,8 +271,8 @@ Result<std::vector<ReplayedCost>> replay_plans(const Snapshot& fleet, RequestSou
         continue;
       }
       ++costs[i].absorbed;
-      costs[i].variable += use.at_work[*takes];
-      r.backlog_s[*takes] += use.unit_s[*takes] / r.units[*takes];
+      costs[i].variable += use.at[*takes].at_work;
+      r.backlog_s[*takes] += use.at[*takes].unit_s / r.units[*takes];
     }
   });
   if (!read) return std::move(read).error();

@@ -45,6 +45,20 @@ Usd idle_power(const Electricity& electricity, double watts, Instant t) {
   return hourly ? *hourly : Usd{};
 }
 
+/// Of a request, after its arrival. A class without any limit can wait an hour.
+Duration latest_end(const SloClass& slo, std::int32_t output) {
+  const Duration deadline = slo.deadline.value_or(Duration::max());
+  if (slo.ttft && slo.tpot) return std::min(deadline, *slo.ttft + output * *slo.tpot);
+  return slo.deadline.value_or(slo.ttft.value_or(kHour));
+}
+
+/// Seconds of its rate that a provider's meter holds.
+template <class Terms>
+double window_of(const Terms& terms) {
+  const CommitmentMeter meter(terms);
+  return meter.capacity() / meter.rate();
+}
+
 }  // namespace
 
 std::string_view name_of(Unpooled why) {
@@ -140,27 +154,22 @@ const PoolUse* PoolScale::weigh(const Demand& demand, Unpooled& why) {
   const Pool& pool = pools_[p];
   use_.pool = p;
   use_.payg = payg->price;
-  use_.unit_s.assign(pool.destinations.size(), -1.0);
-  use_.at_work.assign(pool.destinations.size(), Usd{});
+  use_.at.assign(pool.destinations.size(), {});
   for (const OfferId id : fleet_->candidates(demand.model)) {
     const Offer& offer = (*fleet_)[id];
     if (offer.model != demand.model) break;  // from here on equivalents
     const auto at = std::find(pool.destinations.begin(), pool.destinations.end(), offer.destination);
     if (at != pool.destinations.end())
-      weigh_at(static_cast<std::size_t>(at - pool.destinations.begin()), id, demand, usage);
+      weigh_at(use_.at[static_cast<std::size_t>(at - pool.destinations.begin())], id, demand, usage);
   }
-  if (std::none_of(use_.unit_s.begin(), use_.unit_s.end(), [](double s) { return s >= 0.0; })) {
+  if (std::none_of(use_.at.begin(), use_.at.end(), [](const PoolUse::At& at) { return at.can(); })) {
     why = Unpooled::barred;
     return nullptr;
   }
-  Duration latest = slo.deadline.value_or(slo.ttft.value_or(kHour));
-  if (slo.ttft && slo.tpot)
-    latest = std::min(slo.deadline.value_or(Duration::max()), *slo.ttft + arrival.output * *slo.tpot);
-  use_.patience_s = to_seconds(latest);
   return &use_;
 }
 
-void PoolScale::weigh_at(std::size_t place, OfferId id, const Demand& demand, const Usage& usage) {
+void PoolScale::weigh_at(PoolUse::At& use, OfferId id, const Demand& demand, const Usage& usage) const {
   const Offer& offer = (*fleet_)[id];
   const Arrival& arrival = demand.arrival;
   const Destination& at = fleet_->fleet().destinations[offer.destination.value];
@@ -177,9 +186,12 @@ void PoolScale::weigh_at(std::size_t place, OfferId id, const Demand& demand, co
   const double prompt = std::max(1.0, arrival.prompt - cached + weight * cached), output = std::max(1, arrival.output);
   const double rate = throughput(*fleet_, id, 1, belief_.knee(id, demand.slo), prompt, output).knee;
   if (!(rate > 0.0)) return;
-  const bool metered = offer.serving->ptu || offer.serving->gsu;  // whose throughput is that of all committed units
-  use_.unit_s[place] = (metered ? static_cast<double>(committed_units(at, *offer.serving)) : 1.0) / rate;
-  use_.at_work[place] = *price;
+  use.metered = offer.serving->ptu || offer.serving->gsu;  // whose throughput is that of all committed units
+  use.unit_s = (use.metered ? static_cast<double>(committed_units(at, *offer.serving)) : 1.0) / rate;
+  use.at_work = *price;
+  use.patience_s = to_seconds(latest_end(fleet_->fleet().slo_classes[demand.slo.value], arrival.output));
+  if (offer.serving->ptu) use.patience_s = window_of(*offer.serving->ptu);
+  if (offer.serving->gsu) use.patience_s = window_of(*offer.serving->gsu);
 }
 
 }  // namespace ace

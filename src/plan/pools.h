@@ -28,12 +28,20 @@ Supply supply_of(const Snapshot& fleet, DestinationId destination, Instant t);
 /// What one request means for the pool of its model.
 struct PoolUse {
   std::size_t pool = 0;
-  Usd payg{};               ///< at the cheapest compliant pay-as-you-go price
-  double patience_s = 0.0;  ///< from arrival to the latest end within the limits of its class
-  /// Seconds that one unit of each destination, full at its knee with requests like this one, needs for one of them;
-  /// negative where it may not or cannot serve it.
-  std::vector<double> unit_s;
-  std::vector<Usd> at_work;  ///< marginal cost there: energy, or a declared fee
+  Usd payg{};  ///< at the cheapest compliant pay-as-you-go price
+  /// Of each destination of the pool.
+  struct At {
+    /// Seconds that one unit, full at its knee with requests like this one, needs for it; negative where it may not or
+    /// cannot go there.
+    double unit_s = -1.0;
+    Usd at_work{};  ///< marginal cost there: energy, or a declared fee
+    /// How long before a request work may be piled up: on GPUs the latest end within the limits of its class, and its
+    /// own work counts; at a provider's meter the window, and the request itself may overshoot it.
+    double patience_s = 0.0;
+    bool metered = false;
+    [[nodiscard]] bool can() const { return unit_s >= 0.0; }
+  };
+  std::vector<At> at;
 };
 
 /// Why a request is no demand of a pool.
@@ -54,7 +62,7 @@ class PoolScale {
   [[nodiscard]] const PoolUse* weigh(const Demand& demand, Unpooled& why);
 
  private:
-  void weigh_at(std::size_t place, OfferId offer, const Demand& demand, const Usage& usage);
+  void weigh_at(PoolUse::At& use, OfferId offer, const Demand& demand, const Usage& usage) const;
   const Snapshot* fleet_;
   Belief belief_;  ///< of which nothing was learnt: its knees are the priors
   std::vector<Pool> pools_;
