@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "plan/pool_pass.h"
 
 namespace ace {
 namespace {
@@ -86,33 +86,6 @@ PoolPart part_of(const Pool& pool, std::span<const StepWork> steps, Instant star
   return part;
 }
 
-/// Every request of the window that a pool is asked for.
-template <class Each>
-Result<void> pass(const Snapshot& fleet, RequestSource& source, const PoolTraceOptions& options, PoolScale& scale,
-                  PoolReading& counts, const Each& each) {
-  Resolver resolve(fleet, source, options.naming);
-  std::vector<Arrival> batch(4096);
-  std::uint64_t done = 0;
-  while (true) {
-    const Result<std::size_t> got = source.next(batch);
-    if (!got) return Error(got.error());
-    if (*got == 0) return {};
-    for (std::size_t i = 0; i < *got; ++i) {
-      const Arrival& arrival = batch[i];
-      if (arrival.at < options.from || arrival.at >= options.to || arrival.failed || arrival.cache_hit) continue;
-      const std::optional<Demand> demand = resolve(arrival);
-      Unpooled why{};
-      if (!demand)
-        ++counts.unknown;
-      else if (const PoolUse* use = scale.weigh(*demand, why))
-        each(arrival.at, *use);
-      else
-        ++counts.left_out[static_cast<std::size_t>(why)];
-    }
-    if (options.progress) options.progress(source.progress(), done += *got);
-  }
-}
-
 }  // namespace
 
 Result<PoolReading> read_pools(const Snapshot& fleet, RequestSource& source, const PoolTraceOptions& options) {
@@ -127,7 +100,7 @@ Result<PoolReading> read_pools(const Snapshot& fleet, RequestSource& source, con
   const auto step_of = [&](Instant at) {
     return static_cast<std::size_t>(floor_div(nanos(at), nanos(options.step)) - *first);
   };
-  Result<void> read = pass(fleet, source, options, scale, reading, [&](Instant at, const PoolUse& use) {
+  Result<void> read = pool_pass(fleet, source, options, scale, reading, [&](Instant at, const PoolUse& use) {
     if (!first) first = floor_div(nanos(at), nanos(options.step));
     length = std::max(length, step_of(at) + 1);
     if (length > kStepsMax) return;  // refused below
@@ -162,7 +135,7 @@ Result<PoolReading> read_pools(const Snapshot& fleet, RequestSource& source, con
         {BurstReplay(reading.pools.back().train.demand), BurstReplay(reading.pools.back().held_out.demand)});
   }
   if (Result<void> back = source.rewind(); !back) return std::move(back).error().with("reading the trace again");
-  read = pass(fleet, source, options, scale, again, [&](Instant at, const PoolUse& use) {
+  read = pool_pass(fleet, source, options, scale, again, [&](Instant at, const PoolUse& use) {
     const bool held_out = step_of(at) >= cut;
     const PoolTrace& trace = reading.pools[place[use.pool]];
     const PoolUse::At& lead = use.at[lead_of(use)];
@@ -213,70 +186,6 @@ Result<SizingHalves> halves_of(const Series& series, double train, const Supply&
     (judge ? halves.judge : halves.train) = {{supply}, payg, *std::move(load)};
   }
   return halves;
-}
-
-Result<std::vector<ReplayedCost>> replay_plans(const Snapshot& fleet, RequestSource& source,
-                                               const PoolTraceOptions& options, const PoolReading& reading,
-                                               std::span<const HeldUnits> plans) {
-  struct Running {
-    std::vector<std::size_t> order;  // of destinations, cheapest at work first
-    std::vector<double> units, backlog_s;
-    Instant last{};
-  };
-  std::vector<ReplayedCost> costs(plans.size());
-  std::vector<Running> running(plans.size());
-  PoolScale scale(fleet);
-  PoolReading again;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    const PoolTrace& trace = reading.pools[plans[i].pool];
-    const PoolPart& part = trace.judge();
-    Running& r = running[i];
-    r.last = part.demand.start;
-    const std::size_t places = trace.pool.destinations.size();
-    r.backlog_s.resize(places);
-    r.order.resize(places);
-    std::iota(r.order.begin(), r.order.end(), std::size_t{0});
-    std::stable_sort(r.order.begin(), r.order.end(),
-                     [&](std::size_t a, std::size_t b) { return part.variable[a] < part.variable[b]; });
-    const std::int64_t length = nanos(part.demand.end() - part.demand.start);
-    for (std::size_t k = 0; k < places; ++k) {
-      const Supply supply = supply_of(fleet, trace.pool.destinations[k], part.demand.start);
-      r.units.push_back(static_cast<double>(plans[i].units[k]) * supply.capacity);  // availability-weighted
-      const int128 fee = divide_half_away(int128{supply.fee_hourly.nano} * plans[i].units[k] * length, nanos(kHour));
-      if (fee > std::numeric_limits<std::int64_t>::max())
-        return Error(Errc::out_of_range, "the fees of a plan exceed 9.2 billion USD");
-      costs[i].fixed += Usd{static_cast<std::int64_t>(fee)};
-    }
-  }
-  if (Result<void> back = source.rewind(); !back) return std::move(back).error().with("reading the trace again");
-  Result<void> read = pass(fleet, source, options, scale, again, [&](Instant at, const PoolUse& use) {
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-      const PoolTrace& trace = reading.pools[plans[i].pool];
-      if (trace.pool.name != scale.pools()[use.pool].name) continue;
-      const Series& judged = trace.judge().demand;
-      if (at < judged.start || at >= judged.end()) continue;
-      Running& r = running[i];
-      const double passed = to_seconds(at - r.last);
-      r.last = at;
-      for (double& backlog : r.backlog_s) backlog = std::max(0.0, backlog - passed);
-      const auto takes = std::find_if(r.order.begin(), r.order.end(), [&](std::size_t k) {
-        const PoolUse::At& here = use.at[k];
-        if (!(r.units[k] > 0.0) || !here.can() || here.at_work >= use.payg) return false;
-        if (here.metered) return r.backlog_s[k] < here.patience_s;
-        return r.backlog_s[k] + here.unit_s / r.units[k] <= here.patience_s;
-      });
-      ++costs[i].requests;
-      if (takes == r.order.end()) {
-        costs[i].payg += use.payg;
-        continue;
-      }
-      ++costs[i].absorbed;
-      costs[i].variable += use.at[*takes].at_work;
-      r.backlog_s[*takes] += use.at[*takes].unit_s / r.units[*takes];
-    }
-  });
-  if (!read) return std::move(read).error();
-  return costs;
 }
 
 }  // namespace ace
