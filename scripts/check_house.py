@@ -27,7 +27,7 @@ MANY_FACES = {"core", "plan", "net", "wire", "simulated", "adapters", "gateway"}
 # A port that other rooms implement is a face of its own, so that who implements it need not know the room behind it.
 # So is a part of a room that most who include the room can do without.
 PORTS = {"perimeter/secret.h", "replay/source.h", "trace/numbers.h", "fleet/budget.h", "fleet/findings.h", "fleet/values.h",
-         "fleet/yaml_file.h", "ledger/spine_ledger.h", "ledger/decided.h", "ledger/hold.h", "ledger/budget.h"}
+         "fleet/yaml_file.h", "ledger/spine_ledger.h", "ledger/decided.h", "ledger/hold.h", "ledger/budget.h", "fleet/series.h"}
 
 # Functions of libm whose last bit depends on the version, the CPU or the compiler. sqrt, fabs, floor, fma, ldexp and the like
 # are exact and free to use.
