@@ -142,8 +142,10 @@ net::Task<std::optional<EvictionNotice>> EvictionWatch::next(net::Cancel& cancel
     }
     told = !seen;
     // A question that was held has waited already; one that was not, whoever asked for it, must not become a storm.
-    if (!waits_ || loop_.now() - asked < kHeldAtLeast)
-      co_await loop_.sleep(std::min(options_.every, waits_ ? kHeldAtLeast : options_.every));
+    if (waits_ && loop_.now() - asked >= kHeldAtLeast) continue;
+    const net::Steady until = loop_.now() + (waits_ ? std::min(options_.every, kHeldAtLeast) : options_.every);
+    while (loop_.now() < until && !cancel.cancelled())  // in short naps, so that a cancelled watch ends soon
+      co_await loop_.sleep(std::min<std::chrono::nanoseconds>(until - loop_.now(), std::chrono::milliseconds{200}));
   }
   co_return std::nullopt;
 }

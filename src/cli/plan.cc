@@ -18,6 +18,8 @@ void add_plan(CLI::App& app, Context& context) {
   plan->require_subcommand(1);
   add_plan_forecast(*plan, context);
   add_plan_size(*plan, context);
+  add_plan_valley(*plan, context);
+  add_plan_spot(*plan, context);
 }
 
 }  // namespace ace::cli

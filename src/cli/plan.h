@@ -12,5 +12,8 @@ Result<Duration> duration_from(const std::string& option, const std::string& tex
 
 void add_plan_forecast(CLI::App& plan, Context& context);
 void add_plan_size(CLI::App& plan, Context& context);
+void add_plan_valley(CLI::App& plan, Context& context);
+void add_plan_spot(CLI::App& plan, Context& context);
+void add_spot_watch(CLI::App& spot, Context& context);  ///< below `ace plan spot`
 
 }  // namespace ace::cli
