@@ -120,10 +120,9 @@ Json json_of(const std::vector<JobLine>& lines, const std::vector<DonatableHour>
       job["starts"] = to_rfc3339(line.starts);
       job["ends"] = to_rfc3339(line.ends);
       Json slots = Json::array();
-      for (const Slot& slot : plan.slots)
-        if (slot.job == *line.number)
-          slots.push_back({{"at", to_rfc3339(trough.at(slot.step))},
-                           {"unit_hours", static_cast<double>(slot.work) / kMillisPerHour}});
+      for (const Slot& slot : plan.of(*line.number))
+        slots.push_back({{"at", to_rfc3339(trough.at(slot.step))},
+                         {"unit_hours", static_cast<double>(slot.work) / kMillisPerHour}});
       job["slots"] = std::move(slots);
     }
     jobs.push_back(std::move(job));
@@ -183,16 +182,13 @@ Result<void> run_valley(ValleyArguments& a, Context& context) {
     }
     lines.push_back(std::move(line));
   }
-  planner.forecast(*trough);  // all that were admitted, at least cost
   const ValleyPlan plan = planner.plan();
   for (JobLine& line : lines) {
     if (!line.number) continue;
-    line.starts = Instant::max();
-    for (const Slot& slot : plan.slots) {
-      if (slot.job != *line.number) continue;
-      line.starts = std::min(line.starts, trough->at(slot.step));
-      line.ends = std::max(line.ends, trough->at(slot.step + 1));
-    }
+    const std::span<const Slot> slots = plan.of(*line.number);
+    ACE_CHECK(!slots.empty(), "an admitted job has lost its place");
+    line.starts = trough->at(slots.front().step);
+    line.ends = trough->at(slots.back().step + 1);
   }
   const std::vector<DonatableHour> hours = donatable(*trough, plan);
   *context.out << (a.json ? json_of(lines, hours, plan, *trough).dump(1) + "\n" : text_of(lines, hours, plan));

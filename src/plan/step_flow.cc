@@ -169,34 +169,27 @@ void StepFlow::open(std::size_t step, std::int64_t room) {
 /// Searches forwards from a job with unplaced work for a step with room. @return whether it moved some
 bool StepFlow::send(std::size_t job) {
   ++search_;
-  std::vector<std::size_t> queue;
-  std::vector<std::size_t> unseen(jobs_.size());
-  std::iota(unseen.begin(), unseen.end(), std::size_t{0});
-  const auto look = [&](std::size_t j) {
+  std::vector<std::size_t> queue, unseen;
+  const auto look = [&](std::size_t j) {  // where it could put more; the first such step with room, if any
     Node& node = jobs_[j];
     for (std::size_t s = node.first; s < node.last; ++s) {
       if (steps_[s].seen == search_ || placed(node, s) == node.most) continue;
       steps_[s] = {search_, j, 0, 0};
+      if (spare(s) > 0) return s;
       queue.push_back(s);
     }
+    return kNowhere;
   };
   jobs_[job].seen = search_;
-  look(job);
-  for (std::size_t at = 0; at < queue.size(); ++at) {
+  std::size_t end = look(job);
+  if (end == kNowhere) {
+    unseen.resize(jobs_.size());
+    std::iota(unseen.begin(), unseen.end(), std::size_t{0});
+  }
+  for (std::size_t at = 0; end == kNowhere && at < queue.size(); ++at) {
     const std::size_t step = queue[at];
-    if (spare(step) > 0) {
-      std::vector<Hop> path;
-      for (std::size_t enters = step;;) {
-        const std::size_t j = steps_[enters].via, leaves = j == job ? kNowhere : jobs_[j].via;
-        path.push_back({j, leaves, enters});
-        if (j == job) break;
-        enters = leaves;
-      }
-      std::reverse(path.begin(), path.end());
-      return move(path);
-    }
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < unseen.size(); ++i) {
+    for (std::size_t i = 0; end == kNowhere && i < unseen.size(); ++i) {
       const std::size_t j = unseen[i];
       if (jobs_[j].seen == search_) continue;
       if (!covers(jobs_[j], step) || placed(jobs_[j], step) == 0) {
@@ -205,11 +198,18 @@ bool StepFlow::send(std::size_t job) {
       }
       jobs_[j].seen = search_;
       jobs_[j].via = step;
-      look(j);
+      end = look(j);
     }
     unseen.resize(kept);
   }
-  return false;
+  if (end == kNowhere) return false;
+  std::vector<Hop> path;
+  for (std::size_t enters = end; enters != kNowhere; enters = path.back().leaves) {
+    const std::size_t j = steps_[enters].via;
+    path.push_back({j, j == job ? kNowhere : jobs_[j].via, enters});
+  }
+  std::reverse(path.begin(), path.end());
+  return move(path);
 }
 
 std::int64_t StepFlow::place(std::size_t job) {

@@ -71,6 +71,17 @@ Result<Trough> trough_of(const Series& free_units) {
   return trough;
 }
 
+void ValleyPlanner::open_by_price() {
+  for (const Tier& tier : tiers_of(trough_))
+    if (!tier.bought) flow_.open(tier.step, trough_.room[tier.step]);
+}
+
+std::span<const Slot> ValleyPlan::of(std::size_t job) const {
+  const auto [first, last] = std::equal_range(slots.begin(), slots.end(), Slot{job, 0, 0},
+                                              [](const Slot& a, const Slot& b) { return a.job < b.job; });
+  return {first, last};
+}
+
 ValleyPlanner::Window ValleyPlanner::window(const DeferrableJob& job) const {
   const auto steps = static_cast<std::int64_t>(trough_.room.size());
   const std::int64_t step = nanos(trough_.step);
@@ -117,7 +128,8 @@ Result<void> ValleyPlanner::take(std::span<const DeferrableJob> jobs) {
     if (Result<void> fine = check(job, trough_.step); !fine) return fine;
   jobs_.insert(jobs_.end(), jobs.begin(), jobs.end());
   states_.resize(jobs_.size());
-  replan();
+  runs_.resize(jobs_.size());
+  replan(runs_);
   return {};
 }
 
@@ -136,37 +148,6 @@ std::optional<Instant> ValleyPlanner::earliest_end(std::size_t job) {
     if (flow_.place(node_[job]) == 0) return trough_.at(last);
   }
   return std::nullopt;
-}
-
-void ValleyPlanner::forecast(Trough trough) {
-  ACE_CHECK(trough.price.empty() || trough.price.size() == trough.room.size(), "a price for each step, or none");
-  trough_ = std::move(trough);
-  replan();
-}
-
-void ValleyPlanner::replan() {
-  flow_ = StepFlow(trough_.room.size());
-  node_.assign(jobs_.size(), kNone);
-  runs_.assign(jobs_.size(), {});
-  std::vector<std::size_t> undivided;
-  for (std::size_t j = 0; j < jobs_.size(); ++j) {
-    if (!jobs_[j].divisible()) {
-      if (jobs_[j].work > 0) undivided.push_back(j);
-      continue;
-    }
-    const Window w = window(jobs_[j]);
-    node_[j] = flow_.add({w.first, w.last, jobs_[j].units_max * trough_.step_ms(), jobs_[j].work});
-  }
-  for (const Tier& tier : tiers_of(trough_))
-    if (!tier.bought) flow_.open(tier.step, trough_.room[tier.step]);
-  cheapest_ = undivided.empty();
-  // What has begun cannot wait; then the earliest deadline.
-  std::stable_sort(undivided.begin(), undivided.end(), [&](std::size_t a, std::size_t b) {
-    const bool first = states_[a].begun && !jobs_[a].preemptible, second = states_[b].begun && !jobs_[b].preemptible;
-    return first != second ? first : jobs_[a].deadline < jobs_[b].deadline;
-  });
-  for (const std::size_t j : undivided)
-    if (!place_run(j) && !exchange(j) && trough_.bought) buy(j);
 }
 
 void ValleyPlanner::worked() {

@@ -57,6 +57,7 @@ struct ValleyPlan {
   std::vector<std::int64_t> bought;    ///< by step, beside it
   std::vector<std::int64_t> unplaced;  ///< by job: work that lies nowhere
   Usd cost{};                          ///< of load and bought, each step rounded once
+  [[nodiscard]] std::span<const Slot> of(std::size_t job) const;
 };
 
 /// Jobs, a forecast of the room, and where each job goes. A job that is admitted fits, by a plan that was made, beside
@@ -75,8 +76,8 @@ class ValleyPlanner {
   /// Jobs that were admitted elsewhere, all at once: no promise, but unplaced() says what does not fit.
   Result<void> take(std::span<const DeferrableJob> jobs);
 
-  /// A new forecast; its start is the present. What no longer fits under the knee is bought as late as it can be, if
-  /// anything can be; else it is unplaced.
+  /// A new forecast; its start is the present. Jobs that are not divisible keep their places while these hold. What no
+  /// longer fits under the knee is bought as late as it can be, if anything can be; else it is unplaced.
   void forecast(Trough trough);
   /// The present step has gone by as planned; the next forecast() starts after it.
   void worked();
@@ -99,7 +100,11 @@ class ValleyPlanner {
   };
   [[nodiscard]] Window window(const DeferrableJob& job) const;
   [[nodiscard]] std::int64_t steps_needed(std::size_t job, std::int64_t units, bool resumed) const;
-  void replan();
+  void open_by_price();
+  void replan(const std::vector<Run>& kept);
+  void lay_out(const std::vector<Run>& kept);
+  [[nodiscard]] bool serves(const Run& run, std::size_t job) const;
+  [[nodiscard]] std::size_t without_room() const;
   std::optional<Instant> earliest_end(std::size_t job);
   bool reserve(std::span<const std::size_t> steps, std::int64_t units);
   void release(const Run& run);

@@ -1,5 +1,6 @@
 #include <benchmark/benchmark.h>
 
+#include <numeric>
 #include <vector>
 
 #include "core/rng.h"
@@ -16,7 +17,7 @@ struct Load {
   std::vector<DeferrableJob> jobs;
 };
 
-Load load_of(std::int64_t jobs) {
+Load load_of(std::int64_t jobs, double blocks = 0.0) {
   constexpr std::int64_t kHours = 168;
   Rng rng(1, "valley");
   Load load;
@@ -35,6 +36,7 @@ Load load_of(std::int64_t jobs) {
     job.deadline = instant(rng.between(first + 8, kHours) * nanos(kHour));
     job.units_max = rng.between(2, 8);
     job.work = rng.between(room / jobs / 2, room / jobs);
+    job.preemptible = !rng.chance(blocks);
     load.jobs.push_back(job);
   }
   return load;
@@ -57,6 +59,20 @@ void BM_replan(benchmark::State& state) {
 }
 BENCHMARK(BM_replan)->Arg(100)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
+/// The same where one job in ten cannot pause.
+void BM_replan_blocks(benchmark::State& state) {
+  const Load load = load_of(state.range(0), 0.1);
+  std::int64_t unplaced = 0;
+  for (auto _ : state) {
+    ValleyPlanner planner(load.trough);
+    if (!planner.take(load.jobs)) state.SkipWithError("a job was not taken");
+    const ValleyPlan plan = planner.plan();
+    unplaced = std::accumulate(plan.unplaced.begin(), plan.unplaced.end(), std::int64_t{0});
+  }
+  state.counters["unplaced_unit_hours"] = static_cast<double>(unplaced) / kHourMs;
+}
+BENCHMARK(BM_replan_blocks)->Arg(100)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMillisecond);
+
 /// One by one, each promised or refused.
 void BM_admit(benchmark::State& state) {
   const Load load = load_of(state.range(0));
@@ -68,7 +84,7 @@ void BM_admit(benchmark::State& state) {
   }
   state.counters["admitted"] = static_cast<double>(admitted);
 }
-BENCHMARK(BM_admit)->Arg(100)->Arg(1'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_admit)->Arg(100)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace ace

@@ -69,10 +69,9 @@ TEST(Valley, a_job_that_cannot_pause_gets_hours_in_a_row_and_others_make_way) {
   ASSERT_TRUE(planner.admit(block));
   const ValleyPlan plan = planner.plan();
   EXPECT_EQ(plan.load, (std::vector<std::int64_t>{2 * kHourMs, kHourMs, 2 * kHourMs, 2 * kHourMs}));
-  std::vector<Slot> of_block;
-  for (const Slot& slot : plan.slots)
-    if (slot.job == 1) of_block.push_back(slot);
-  EXPECT_EQ(of_block, (std::vector<Slot>{{1, 2, 2 * kHourMs}, {1, 3, 2 * kHourMs}}));
+  const std::span<const Slot> of_block = plan.of(1);
+  EXPECT_EQ(std::vector<Slot>(of_block.begin(), of_block.end()),
+            (std::vector<Slot>{{1, 2, 2 * kHourMs}, {1, 3, 2 * kHourMs}}));
 }
 
 TEST(Valley, a_block_that_stands_in_the_way_of_an_earlier_deadline_moves) {
@@ -199,6 +198,70 @@ std::int64_t live_through(Rng& rng, std::int64_t steps,
   return bought;
 }
 
+/// The least cost of the most work, by cuts: what the k cheapest tiers can take together, for each k, over all subsets
+/// of steps. @param tiers  (price, step, room) by ascending price, of hours from 0
+struct PricedRoom {
+  std::int64_t dollars;
+  std::size_t step;
+  std::int64_t room;
+};
+Usd least_cost(const std::vector<PricedRoom>& tiers, const std::vector<DeferrableJob>& jobs, std::size_t steps) {
+  std::vector<std::int64_t> room(steps);
+  std::vector<bool> open(steps);
+  std::int64_t before = 0, dollars = 0;
+  for (const PricedRoom& tier : tiers) {
+    room[tier.step] += tier.room;
+    open[tier.step] = true;
+    std::int64_t least = INT64_MAX;
+    for (std::uint64_t cut = 0; cut < (std::uint64_t{1} << steps); ++cut) {
+      std::int64_t sum = 0;
+      for (std::size_t s = 0; s < steps; ++s)
+        if ((cut >> s & 1) != 0) sum += room[s];
+      for (const DeferrableJob& j : jobs) {
+        std::int64_t outside = 0;
+        for (std::size_t s = 0; s < steps; ++s)
+          if ((cut >> s & 1) == 0 && open[s] && j.earliest <= hour(static_cast<std::int64_t>(s)) &&
+              hour(static_cast<std::int64_t>(s) + 1) <= j.deadline)
+            outside += j.units_max;
+        sum += std::min(j.work / kHourMs, outside);
+      }
+      least = std::min(least, sum);
+    }
+    dollars += (least - before) * tier.dollars;
+    before = least;
+  }
+  return Usd{dollars * 1'000'000'000};
+}
+
+TEST(Valley, no_plan_of_divisible_jobs_costs_less) {
+  for_each_seed(500, [](Rng& rng) {
+    const std::int64_t steps = rng.between(1, 6), bought = rng.between(0, 6);
+    Trough t = trough(random_room(rng, steps));
+    t.bought = dollars(bought);
+    std::vector<PricedRoom> tiers;
+    for (std::size_t s = 0; s < t.room.size(); ++s) {
+      const std::int64_t price = rng.between(0, 5);
+      t.price.push_back(dollars(price));
+      tiers.push_back({price, s, t.room[s] / kHourMs});
+      tiers.push_back({bought, s, 1000});
+    }
+    std::stable_sort(tiers.begin(), tiers.end(), [](const auto& a, const auto& b) { return a.dollars < b.dollars; });
+    std::vector<DeferrableJob> jobs;
+    for (std::int64_t n = rng.between(1, 6); n > 0; --n) {
+      const std::int64_t first = rng.between(0, steps - 1), last = rng.between(first + 1, steps);
+      jobs.push_back(job(rng.between(1, 8), first, last, rng.between(1, 4)));
+    }
+    ValleyPlanner together(t);
+    ASSERT_TRUE(together.take(jobs));
+    EXPECT_EQ(together.plan().cost, least_cost(tiers, jobs, t.room.size()));
+    ValleyPlanner one_by_one(t);
+    std::vector<DeferrableJob> admitted;
+    for (const DeferrableJob& j : jobs)
+      if (one_by_one.admit(j)) admitted.push_back(j);
+    EXPECT_EQ(one_by_one.plan().cost, least_cost(tiers, admitted, t.room.size()));
+  });
+}
+
 TEST(Valley, whatever_the_forecast_does_no_admitted_job_misses_its_deadline) {
   for_each_seed(600, [](Rng& rng) {
     const std::int64_t steps = rng.between(2, 10);
@@ -206,7 +269,7 @@ TEST(Valley, whatever_the_forecast_does_no_admitted_job_misses_its_deadline) {
   });
 }
 
-TEST(Valley, if_divisible_jobs_get_the_room_they_were_promised_nothing_is_bought) {
+TEST(Valley, if_jobs_get_the_room_they_were_promised_nothing_is_bought) {
   for_each_seed(600, [](Rng& rng) {
     const std::int64_t steps = rng.between(2, 10);
     const std::vector<std::int64_t> room = random_room(rng, steps);
@@ -217,11 +280,7 @@ TEST(Valley, if_divisible_jobs_get_the_room_they_were_promised_nothing_is_bought
       t.bought = dollars(5);
       planner.forecast(t);
       for (int i = 0; i < 3; ++i) {
-        DeferrableJob j = random_job(rng, now, steps);
-        j.preemptible = true;
-        j.units_min = 1;
-        j.restart = {};
-        (void)planner.admit(j).has_value();
+        (void)planner.admit(random_job(rng, now, steps)).has_value();
       }
       for (const std::int64_t b : planner.plan().bought) EXPECT_EQ(b, 0);
       planner.worked();
