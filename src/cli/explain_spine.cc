@@ -145,6 +145,15 @@ void print_action(const event::Action& a, const Names& names, std::ostream& out)
                      to_decimal(a.value), to_decimal(a.cost_at_risk), a.rung, name_in(names, Kind::reason, a.why));
 }
 
+void print_passed(const event::Passed& p, std::uint32_t ordinal, std::ostream& out) {
+  if (ordinal == 0)
+    out << fmt::format("{}  handed on unread, {} bytes: nothing in it is counted or priced\n", to_rfc3339(p.at),
+                       p.sent);
+  else
+    out << fmt::format("{}  {}, {} bytes came back\n", to_rfc3339(p.at),
+                       p.status == 0 ? "no answer" : fmt::format("status {}", p.status), p.received);
+}
+
 Result<void> read_all(const SpinePlace& place, const std::function<Result<void>(const event::Record&)>& hear) {
   Result<LogView> log = LogView::open(place.directory, place.archive);
   if (!log) return std::move(log).error();
@@ -191,8 +200,15 @@ Result<void> explain_spine(const std::string& id, const SpinePlace& place, Conte
         .with("which request? its id, as `ace analyze --requests` or `ace spine tail` prints it");
   if (id.starts_with("act_") || id.starts_with("plan_")) return explain_action(*event, place, *context.out);
   RequestRecords records({event->high, event->low}, place.directory);
-  Result<void> read = read_all(place, [&](const event::Record& record) { return records.hear(record); });
-  if (!read) return read;
+  bool passed = false;
+  Result<void> read = read_all(place, [&](const event::Record& record) {
+    if (const auto* unread = std::get_if<event::Passed>(&record.event); unread != nullptr && record.id == *event) {
+      print_passed(*unread, record.ordinal, *context.out);
+      passed = true;
+    }
+    return records.hear(record);
+  });
+  if (!read || passed) return read;
   return records.print(*context.out);
 }
 

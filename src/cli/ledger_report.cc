@@ -68,6 +68,7 @@ Json ledger_section(const Books& books) {
           {"corrections_of_closed_cells_usd", to_decimal(f.corrected_closed_cost)},
           {"cells_closed", spine.ledger.closed_cells()},
           {"requests_without_admission", spine.ledger.strays()},
+          {"requests_unpriced", f.passed},
           {"gaps", spine.ledger.gaps().size()},
           {"gpu_bookings_refused", f.bookings_refused},
           {"fixed_costs_refused", f.fixed_refused},

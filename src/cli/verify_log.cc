@@ -152,6 +152,7 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
                           {"requests_undecided", d.undecided},
                           {"requests_open", d.open},
                           {"cells_closed", d.cells},
+                          {"requests_unpriced", d.passed},
                           {"corrections", d.corrected},
                           {"baseline_usd", to_decimal(d.baseline)},
                           {"actual_marginal_usd", to_decimal(d.actual)},
@@ -186,6 +187,11 @@ Result<void> verify_log(const std::string& directory, const LogArguments& argume
         to_decimal(d.baseline), to_decimal(d.actual), to_decimal(d.fixed),
         d.corrected == 0 ? "" : fmt::format(", {} of them corrections", d.corrected),
         d.cells == 0 ? "" : fmt::format("; {} closed cells are equal, gates too", d.cells));
+  if (d.passed > 0)
+    *context.out << fmt::format(
+        "             {} requests were handed on unread, each where its rule allows; they have no price and are in no "
+        "amount\n",
+        d.passed);
   if (d.unknown > 0)
     *context.out << fmt::format(
         "             {} events are of kinds that a newer version wrote; nothing of them is "

@@ -7,7 +7,7 @@
 namespace ace {
 namespace {
 
-constexpr std::string_view kMagic = "ACELEDG3";
+constexpr std::string_view kMagic = "ACELEDG4";
 
 /// Writes what it is shown.
 class Out {
@@ -112,7 +112,7 @@ class Form {
   }
   void pass(FoldedFacts& f) {
     fields(f.evictions, f.unit_changes, f.bookings_refused, f.fixed_refused, f.estimated, f.estimated_cost, f.corrected,
-           f.corrected_closed, f.corrected_closed_cost);
+           f.corrected_closed, f.corrected_closed_cost, f.passed);
   }
   void pass(Budget& b) { fields(b.name, b.tenant, b.team, b.project, b.key, b.model, b.window, b.limit, b.hard); }
   void pass(BudgetTicket::Place& p) { fields(p.budget, p.window); }

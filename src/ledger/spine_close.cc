@@ -95,19 +95,24 @@ fold::Measures measures_of(const Eras& eras, const Fleet& all) {
   return measures;
 }
 
+/// Whether a report on an era has anything to show: amounts, or requests that nobody could price.
+bool says_anything(const FleetEra& era) {
+  return era.accounts.totals.any || !era.accounts.fixed.empty() || era.facts.passed > 0;
+}
+
 }  // namespace
 
 std::vector<Grade> SpineLedger::grades() const {
   std::set<Grade> found;
   for (const FleetEra& era : state_->eras)
-    if (era.accounts.totals.any || !era.accounts.fixed.empty()) found.insert(era.grade());
+    if (says_anything(era)) found.insert(era.grade());
   return {found.begin(), found.end()};
 }
 
 std::vector<std::uint64_t> SpineLedger::snapshots(Grade grade) const {
   std::vector<std::uint64_t> numbers;
   for (const FleetEra& era : state_->eras)
-    if (era.grade() == grade && (era.accounts.totals.any || !era.accounts.fixed.empty())) numbers.push_back(era.number);
+    if (era.grade() == grade && says_anything(era)) numbers.push_back(era.number);
   return numbers;
 }
 
@@ -296,6 +301,7 @@ Result<FoldedBooks> SpineLedger::State::close(const Eras& of, Grade grade, const
       books.facts.corrected += f.corrected;
       books.facts.corrected_closed += f.corrected_closed;
       books.facts.corrected_closed_cost += f.corrected_closed_cost;
+      books.facts.passed += f.passed;
     }
   } else {
     measures.slo_classes.resize(1);

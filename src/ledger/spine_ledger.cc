@@ -297,6 +297,10 @@ Result<void> SpineLedger::add(std::uint64_t sequence, const event::Record& recor
       }
       break;
     }
+    case event::Kind::passed:
+      if (const auto found = s.era_of_number.find(record.snapshot); found != s.era_of_number.end())
+        if (record.ordinal == 0) ++s.eras[found->second].facts.passed;  // its end is told apart by its number
+      break;
     case event::Kind::named: {
       const auto& named = std::get<event::Named>(record.event);
       using Kind = event::Named::Kind;

@@ -30,6 +30,7 @@ struct FoldedFacts {
   std::uint64_t corrected = 0;         ///< entries by facts that came after a request was booked
   std::uint64_t corrected_closed = 0;  ///< of these, in cells that the log had closed
   Usd corrected_closed_cost{};         ///< and what they changed C4 by
+  std::uint64_t passed = 0;            ///< requests handed on unread: not counted, no price, no part of any amount
   friend bool operator==(const FoldedFacts&, const FoldedFacts&) = default;
 };
 

@@ -51,6 +51,8 @@ class Decoder {
         return HealthChanged{choice(m.state(), HealthChanged::State::unreachable), at_, index<OfferId>(m.offer()),
                              m.until() == 0 ? Instant{} : shifted(at_, wrapped(m.until(), -1)), m.derate()};
       }
+      case Case::kPassed:
+        return passed(in_.passed());
       case Case::kFixedCost: {
         const rest::FixedCost& m = in_.fixed_cost();
         return FixedCost{choice(m.kind(), FixedCost::Kind::hosts),
@@ -286,6 +288,23 @@ class Decoder {
     e.observed_cost_nano = optional(m.observed_cost());
     e.in_gap = m.in_gap();
     e.exact_match = !m.inexact_match();
+    return e;
+  }
+  Passed passed(const rest::Passed& m) {
+    Passed e;
+    e.id = own<RequestId>();
+    e.at = at_;
+    e.tenant = in_.tenant();
+    e.team = m.team();
+    e.project = m.project();
+    e.key = m.key();
+    e.declared_tenant = index<TenantId>(m.declared_tenant());
+    e.compliance = index<ComplianceId>(m.compliance());
+    e.destination = index<DestinationId>(m.destination());
+    if (m.status() > 999) refuse("a status of more than three digits");
+    e.status = static_cast<std::int32_t>(m.status());
+    e.sent = count(m.sent());
+    e.received = count(m.received());
     return e;
   }
   FleetChanged fleet_changed(const rest::FleetChanged& m) {

@@ -137,6 +137,18 @@ class Encoder {
     if (e.until != Instant{}) m.set_until(nanos(e.until - e.at) + 1);
     m.set_derate(e.derate);
   }
+  void operator()(const Passed& e) {
+    rest::Passed& m = *out_.mutable_passed();
+    m.set_team(e.team);
+    m.set_declared_tenant(plus_one(e.declared_tenant));
+    m.set_compliance(plus_one(e.compliance));
+    m.set_project(e.project);
+    m.set_key(e.key);
+    m.set_destination(plus_one(e.destination));
+    m.set_status(plain(e.status));
+    m.set_sent(count(e.sent));
+    m.set_received(count(e.received));
+  }
   void operator()(const FixedCost& e) {
     rest::FixedCost& m = *out_.mutable_fixed_cost();
     m.set_kind(plain(e.kind));

@@ -145,6 +145,20 @@ struct CacheHit {
 };
 std::string_view name_of(CacheHit::Kind kind);
 
+/// A request that was handed on unread: images, files, batches and what is not known yet. Nothing in it was counted, so
+/// it has no price, no baseline and no saving. Said twice: before it is sent (ordinal 0) and when it has ended (1).
+struct Passed {
+  RequestId id;
+  Instant at{};
+  std::uint32_t tenant = 0, team = 0, project = 0, key = 0;  ///< symbols, as of an Admitted
+  TenantId declared_tenant;
+  ComplianceId compliance;
+  DestinationId destination;
+  std::int32_t status = 0;              ///< of the answer; 0 = none came (yet)
+  std::int64_t sent = 0, received = 0;  ///< bytes of both bodies, as far as they came
+  friend bool operator==(const Passed&, const Passed&) = default;
+};
+
 /// A cell (admission hour x tenant x requested model) will take no more events: what it came to, before any correction.
 struct SettlementClosed {
   Instant at{};
@@ -305,6 +319,6 @@ std::string_view name_of(Lifecycle::What what);
 
 using Event = std::variant<Admitted, Decided, Attempted, FirstToken, Completed, CacheHit, SettlementClosed, FixedCost,
                            GpuBooking, PriceChanged, FleetChanged, HealthChanged, CapacityObserved, Changed,
-                           UnitsChanged, PlanMade, Action, Gap, Named, Lifecycle>;
+                           UnitsChanged, PlanMade, Action, Gap, Named, Lifecycle, Passed>;
 
 }  // namespace ace::event

@@ -20,6 +20,7 @@ Kind kind_of(const Event& event) {
                         [](const FirstToken&) { return Kind::first_token; },
                         [](const Completed&) { return Kind::completed; },
                         [](const CacheHit&) { return Kind::cache_hit; },
+                        [](const Passed&) { return Kind::passed; },
                         [](const SettlementClosed&) { return Kind::settlement_closed; },
                         [](const FixedCost&) { return Kind::fixed_cost; },
                         [](const GpuBooking&) { return Kind::gpu_booking; },
@@ -54,6 +55,8 @@ std::string_view name_of(Kind kind) {
       return "completed";
     case Kind::cache_hit:
       return "cache_hit";
+    case Kind::passed:
+      return "passed";
     case Kind::changed:
       return "changed";
     case Kind::health_changed:
@@ -101,6 +104,7 @@ Key key_of(const Record& record) {
   const EventId own = own_id(record.event);
   Key key{record.tenant, own == EventId{} ? record.id : own, kind_of(record.event), record.ordinal};
   if (const auto* admitted = std::get_if<Admitted>(&record.event)) key.tenant = admitted->tenant;
+  if (const auto* passed = std::get_if<Passed>(&record.event)) key.tenant = passed->tenant;
   if (const auto* closed = std::get_if<SettlementClosed>(&record.event)) key.tenant = closed->tenant;
   if (const auto* action = std::get_if<Action>(&record.event)) key.ordinal = static_cast<std::uint32_t>(action->stage);
   return key;

@@ -25,6 +25,7 @@ enum class Kind : std::uint8_t {
   cache_hit = 11,
   changed = 12,
   health_changed = 13,
+  passed = 14,
   fixed_cost = 16,
   gpu_booking = 17,
   units_changed = 18,

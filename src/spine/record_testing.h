@@ -236,9 +236,26 @@ inline Record record_of(std::size_t kind, Rng& rng) {
       r.event = Named{static_cast<Named::Kind>(rng.below(7)), later, static_cast<std::uint32_t>(rng.below(1 << 20)),
                       label(rng)};
       break;
-    default:
+    case 19:
       r.event = Lifecycle{static_cast<Lifecycle::What>(rng.below(4)), later, static_cast<std::uint64_t>(small(rng))};
       break;
+    default: {
+      Passed e;
+      e.id = request;
+      e.at = later;
+      e.tenant = r.tenant;
+      e.team = static_cast<std::uint32_t>(rng.below(50));
+      e.project = static_cast<std::uint32_t>(rng.below(50));
+      e.key = static_cast<std::uint32_t>(rng.below(50));
+      e.declared_tenant = index<TenantId>(rng);
+      e.compliance = index<ComplianceId>(rng);
+      e.destination = index<DestinationId>(rng);
+      e.status = static_cast<std::int32_t>(rng.below(1000));
+      e.sent = small(rng);
+      e.received = small(rng);
+      r.event = e;
+      break;
+    }
   }
   return r;
 }

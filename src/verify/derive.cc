@@ -106,7 +106,7 @@ Derivation::Found Derivation::of_a_fleet(const event::Record& record) const {
   const Kind kind = event::kind_of(record.event);
   if (kind == Kind::fleet_changed || kind == Kind::named || kind == Kind::lifecycle) return nothing();
   const bool of_a_request = kind == Kind::admitted || kind == Kind::decided || kind == Kind::attempted ||
-                            kind == Kind::completed || kind == Kind::cache_hit;
+                            kind == Kind::completed || kind == Kind::cache_hit || kind == Kind::passed;
   if (declared_.contains(record.snapshot) || (record.snapshot == 0 && !of_a_request)) return nothing();
   return differs("an event of a fleet that a record before it declares",
                  fmt::format("{} of snapshot {}", event::name_of(kind), record.snapshot));
@@ -136,6 +136,8 @@ Derivation::Found Derivation::follows_so_far(const event::Record& record) {
     if (const auto found = open_.find(first->id); found != open_.end()) found->second.ttft = first->ttft;
   } else if (const auto* end = std::get_if<event::Completed>(&record.event)) {
     return completed(record, *end);
+  } else if (const auto* handed_on = std::get_if<event::Passed>(&record.event)) {
+    return passed(record, *handed_on);
   } else if (const auto* cell = std::get_if<event::SettlementClosed>(&record.event)) {
     return closed(record, *cell);
   } else if (const auto* fleet = std::get_if<event::FleetChanged>(&record.event)) {
@@ -270,6 +272,25 @@ Derivation::Found Derivation::follows(const Snapshot& fleet, const Open& open,
       f.slo_classes[slo.value].kept(completed.ttft, completed.tpot, completed.at - open.admitted.at))
     return differs(fmt::format("SLO {}{}, by the limits of its class", completed.slo_met ? "missed" : "met", of()),
                    completed.slo_met ? "met" : "missed");
+  return nothing();
+}
+
+/// What is handed on unread is not decided, but no rule is broken for it.
+Derivation::Found Derivation::passed(const event::Record& record, const event::Passed& passed) {
+  const Result<const Snapshot*> world = fleets_.at(record.snapshot);
+  if (!world) return Error(world.error());
+  const Fleet& fleet = (*world)->fleet();
+  const auto within = [](auto index, const auto& all) { return !index.valid() || index.value < all.size(); };
+  if (!passed.destination.valid() || !within(passed.destination, fleet.destinations) ||
+      !within(passed.declared_tenant, fleet.tenants) || !within(passed.compliance, fleet.compliance))
+    return differs("indices of snapshot " + std::to_string(record.snapshot), "others");
+  const std::string_view data_class =
+      passed.declared_tenant.valid() ? fleet.tenants[passed.declared_tenant.value].data_class : std::string_view();
+  const std::string& destination = fleet.destinations[passed.destination.value].name;
+  if (!(*world)->data_class_allowed(passed.compliance, data_class) ||
+      (*world)->compliance(passed.compliance, data_class, passed.destination) != Exclusion::none)
+    return differs("a destination that may see " + to_string(passed.id), destination);
+  if (record.ordinal == 0) ++derived_.passed;
   return nothing();
 }
 

@@ -36,6 +36,7 @@ struct Derived {
   std::uint64_t open = 0;         ///< admitted, not ended
   std::uint64_t unknown = 0;      ///< events of kinds that a newer version wrote
   std::uint64_t cells = 0;        ///< that the log says are closed, with amounts and gate that follow
+  std::uint64_t passed = 0;       ///< requests handed on unread, each to a destination that its rule allows
   std::uint64_t corrected = 0;    ///< facts about requests that had ended: booked, not held against a decision
   Usd baseline{}, actual{};       ///< C0 and C4 of the requests of every grade, booked again
   std::uint64_t fixed_costs = 0;  ///< stretches of fixed cost, derived again from fleet file and bookings
@@ -81,6 +82,7 @@ class Derivation {
   Found attempted(const event::Record& record, const event::Attempted& attempted);
   Found completed(const event::Record& record, const event::Completed& completed);
   Found follows(const Snapshot& fleet, const Open& open, const event::Completed& completed) const;
+  Found passed(const event::Record& record, const event::Passed& passed);
   Found closed(const event::Record& record, const event::SettlementClosed& closed);
   Result<event::Hindsight*> hindsight(std::uint64_t snapshot);
   Found same_choice(const Snapshot& fleet, const Open& open, const event::Record& record, const Decision& again) const;
