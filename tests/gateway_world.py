@@ -16,8 +16,9 @@ PRICE = '{{input: "{0} USD/Mtok", cached_input: "{1} USD/Mtok", output: "{2} USD
 class Place:
     """A destination that is called over HTTP. @param api  openai or anthropic  @param usd  per million tokens in; out costs 4 x"""
 
-    def __init__(self, name, url, api="openai", model=MODEL, usd=1.0, more=""):
+    def __init__(self, name, url, api="openai", model=MODEL, usd=1.0, more="", jurisdiction="eu", surfaces=""):
         self.name, self.url, self.api, self.model, self.usd, self.more = name, url, api, model, usd, more
+        self.jurisdiction, self.surfaces = jurisdiction, surfaces
 
     @property
     def key(self):
@@ -35,7 +36,8 @@ def fleet_text(places, tenants="", more="", slo="ttft: 5s, tpot: 1s"):
         models.setdefault(place.model, place)
     lines = ["version: 1", "providers:"]
     for p in places:
-        lines.append(f'  {p.name}: {{jurisdictions: [eu], api: {p.api}, url: "{p.url}", key: {{env: {p.variable}}}, allow_private: true}}')
+        lines.append(f'  {p.name}: {{jurisdictions: [{p.jurisdiction}], api: {p.api}, url: "{p.url}", key: {{env: {p.variable}}}, '
+                     f"allow_private: true{f', surfaces: [{p.surfaces}]' if p.surfaces else ''}}}")
     lines.append("models:")
     for model, p in models.items():
         lines.append(f"  {model}: {{context: 131072, capabilities: [image, tools, json_schema, reasoning], "

@@ -33,6 +33,9 @@ class Callers {
   /// From any thread. @param request null where only who asks is of interest
   virtual std::variant<Admitted, Refused> admit(std::span<const net::Field> fields, const Fleet& fleet,
                                                 const wire::Request* request, Instant now) const = 0;
+  /// Of a request that is handed on unread: its model and its tokens are not known.
+  virtual std::variant<Admitted, Refused> admit_unread(std::span<const net::Field> fields, const Fleet& fleet,
+                                                       Instant now) const = 0;
 };
 
 /// Nobody is asked for a key: all requests are of one tenant.
@@ -41,6 +44,10 @@ class OneCaller final : public Callers {
   explicit OneCaller(std::string tenant) : tenant_(std::move(tenant)) {}
   std::variant<Admitted, Refused> admit(std::span<const net::Field>, const Fleet& fleet, const wire::Request*,
                                         Instant) const override {
+    return Admitted{caller_of(fleet, tenant_)};
+  }
+  std::variant<Admitted, Refused> admit_unread(std::span<const net::Field>, const Fleet& fleet,
+                                               Instant) const override {
     return Admitted{caller_of(fleet, tenant_)};
   }
 

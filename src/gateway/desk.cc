@@ -82,6 +82,20 @@ std::shared_ptr<Telling> Desk::telling_of(Era& era, bool acts, Instant now) {
   return telling;
 }
 
+std::optional<Desk::Symbols> Desk::symbols_of(const Caller& caller, Instant now) {
+  using Kind = event::Named::Kind;
+  Symbols names;
+  for (const auto& [kind, text, symbol] : {std::tuple{Kind::tenant, &caller.tenant, &names.tenant},
+                                           {Kind::team, &caller.team, &names.team},
+                                           {Kind::project, &caller.project, &names.project},
+                                           {Kind::key, &caller.key, &names.key}}) {
+    const Result<std::uint32_t> known = spine_.symbol(kind, *text, now);
+    if (!known) return std::nullopt;
+    *symbol = *known;
+  }
+  return names;
+}
+
 std::variant<std::unique_ptr<Flight>, Desk::Refusal> Desk::admit(Instant at, const Arriving& arriving) {
   const std::scoped_lock lock(mutex_);
   const Instant now = tick(at);
@@ -134,18 +148,14 @@ std::variant<std::unique_ptr<Flight>, Desk::Refusal> Desk::admit(Instant at, con
 
   if (!spine_down_) f.telling = telling_of(*era, f.acts, now);
   if (f.telling) {
-    using Kind = event::Named::Kind;
-    const auto name = [&](Kind kind, const std::string& text, std::uint32_t& symbol) {
-      if (!f.telling) return;
-      if (const Result<std::uint32_t> known = spine_.symbol(kind, text, now))
-        symbol = *known;
-      else
-        f.telling = nullptr;
-    };
-    name(Kind::tenant, caller.tenant, a.tenant);
-    name(Kind::team, caller.team, a.team);
-    name(Kind::project, caller.project, a.project);
-    name(Kind::key, caller.key, a.key);
+    if (const std::optional<Symbols> names = symbols_of(caller, now)) {
+      a.tenant = names->tenant;
+      a.team = names->team;
+      a.project = names->project;
+      a.key = names->key;
+    } else {
+      f.telling = nullptr;
+    }
   }
   if (!f.telling && !spine_down_) lose();
   if (f.telling) record(f, a);

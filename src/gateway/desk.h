@@ -69,6 +69,7 @@ class Desk {
     outdated,  ///< another world is in force meanwhile: resolve again
     spine,     ///< it could not be recorded
     budget,
+    unpriced,  ///< a hard budget holds for it, and nobody can say what it costs
   };
   struct Refusal {
     Refused why = Refused::spine;
@@ -77,6 +78,19 @@ class Desk {
   };
   /// Holds what it may cost at most, and records it.
   std::variant<std::unique_ptr<Flight>, Refusal> admit(Instant now, const Arriving& arriving);
+
+  /// What nobody reads: it takes no capacity that is known, teaches nothing and costs what is not known, so it is only
+  /// recorded.
+  struct Unread {
+    std::shared_ptr<const World> world;  ///< that the ids are of
+    Caller caller;
+    DestinationId destination;  ///< that its rule allows
+    std::int64_t bytes = 0;     ///< of its body
+  };
+  /// Records where it goes, before it is sent.
+  std::variant<HandedOn, Refusal> hand_on(Instant now, const Unread& unread);
+  /// @param status of the answer, 0 = none came @param received bytes of its body
+  void handed_on(Instant now, const HandedOn& what, int status, std::int64_t received);
 
   struct Choice {
     Verdict verdict = Verdict::no_capacity;
@@ -165,6 +179,11 @@ class Desk {
   [[nodiscard]] std::shared_ptr<Era> era_of(const std::shared_ptr<const World>& world) const;
   std::shared_ptr<Telling> telling_of(Era& era, bool acts, Instant now);
   bool acts_on(const Arriving& arriving) const;
+  struct Symbols {
+    std::uint32_t tenant = 0, team = 0, project = 0, key = 0;
+  };
+  /// Numbers of a caller's names on the spine; nothing if they cannot be said there.
+  std::optional<Symbols> symbols_of(const Caller& caller, Instant now);
   [[nodiscard]] Request request_of(const Flight& flight, Instant now);
   void record(Flight& flight, event::Event event, std::uint32_t ordinal = 0, event::Evidence evidence = {});
   void record_attempts(Flight& flight);

@@ -14,6 +14,12 @@ namespace ace::gateway {
 struct Era;
 struct Telling;
 
+/// A request that is handed on unread, between its two events.
+struct HandedOn {
+  event::Passed event;
+  std::shared_ptr<Telling> telling;  ///< null: it is not recorded
+};
+
 /// The proxy owns it, the desk alone changes it.
 struct Flight {
   Flight() = default;

@@ -53,11 +53,11 @@ std::string_view bearer_of(std::span<const net::Field> fields) {
   return field->value.substr(kBearer.size());
 }
 
-std::variant<Callers::Admitted, Callers::Refused> KeyCallers::admit(std::span<const net::Field> fields,
-                                                                    const Fleet& fleet, const wire::Request* request,
-                                                                    Instant now) const {
-  const std::shared_ptr<const KeyRing> ring = keys_.ring();
-  const auto found = ring->find(presented(fields), Role::client, now);
+/// The caller as its key says, with nothing held yet.
+std::variant<KeyCallers::Known, Callers::Refused> KeyCallers::known(std::span<const net::Field> fields,
+                                                                    const Fleet& fleet, Instant now) const {
+  Known out{.ring = keys_.ring()};
+  const auto found = out.ring->find(presented(fields), Role::client, now);
   if (const auto* why = std::get_if<KeyRefusal>(&found)) {
     metrics_
         .counter("ace_key_refusals_total", "Requests whose key opens nothing, by the reason, which they are not told.",
@@ -65,9 +65,8 @@ std::variant<Callers::Admitted, Callers::Refused> KeyCallers::admit(std::span<co
         .add();
     return refused(401, "invalid_key", "no key was given that opens: Authorization: Bearer ace_sk_...");
   }
-  const Key& key = *std::get<const Key*>(found);
-  Admitted admitted{caller_of(fleet, key.tenant)};
-  Caller& caller = admitted.caller;
+  const Key& key = *(out.key = std::get<const Key*>(found));
+  Caller& caller = out.caller = caller_of(fleet, key.tenant);
   caller.team = key.team;
   caller.project = key.project;
   caller.key = key.id;
@@ -82,23 +81,50 @@ std::variant<Callers::Admitted, Callers::Refused> KeyCallers::admit(std::span<co
   if (!key.compliance.empty())
     if (Result<void> held = tighten(fleet, caller, key.compliance); !held)
       return refused(403, "key_misconfigured", fmt::format("key {}: {}", key.id, held.error().what()));
-  if (request == nullptr) return admitted;
+  return out;
+}
 
-  if (!key.may(request->operation))
-    return refused(403, "operation_not_allowed",
-                   fmt::format("key {} may not use {}", key.id, wire::name_of(request->operation)));
-  const auto model = fleet.model(request->model);
-  if (model && !key.may_ask(fleet.models[model->value].name))
-    return refused(403, "model_not_allowed", fmt::format("key {} may not ask this model", key.id), "model");
-  const std::int64_t foreseen = request->prompt_tokens + request->max_tokens.value_or(0);
+/// Holds the limits of its key. @param foreseen tokens
+std::variant<Callers::Admitted, Callers::Refused> KeyCallers::within_limits(Known known, std::int64_t foreseen,
+                                                                            Instant now) const {
+  const Key& key = *known.key;
   if (const auto over = limits_.admit(key, foreseen, now)) {
     Refused refusal =
         refused(429, "rate_limited", fmt::format("key {} is at its limit of {}", key.id, name_of(over->limit)));
     refusal.retry_after = std::max(over->retry_after, Duration{1'000'000});
     return refusal;
   }
-  admitted.pass = std::make_unique<KeyPass>(limits_, key.id, foreseen, now);
-  return admitted;
+  return Admitted{std::move(known.caller), std::make_unique<KeyPass>(limits_, key.id, foreseen, now)};
+}
+
+std::variant<Callers::Admitted, Callers::Refused> KeyCallers::admit(std::span<const net::Field> fields,
+                                                                    const Fleet& fleet, const wire::Request* request,
+                                                                    Instant now) const {
+  std::variant<Known, Refused> who = known(fields, fleet, now);
+  if (auto* refusal = std::get_if<Refused>(&who)) return std::move(*refusal);
+  Known& caller = std::get<Known>(who);
+  if (request == nullptr) return Admitted{std::move(caller.caller)};
+  const Key& key = *caller.key;
+  if (!key.may(request->operation))
+    return refused(403, "operation_not_allowed",
+                   fmt::format("key {} may not use {}", key.id, wire::name_of(request->operation)));
+  const auto model = fleet.model(request->model);
+  if (model && !key.may_ask(fleet.models[model->value].name))
+    return refused(403, "model_not_allowed", fmt::format("key {} may not ask this model", key.id), "model");
+  return within_limits(std::move(caller), request->prompt_tokens + request->max_tokens.value_or(0), now);
+}
+
+std::variant<Callers::Admitted, Callers::Refused> KeyCallers::admit_unread(std::span<const net::Field> fields,
+                                                                           const Fleet& fleet, Instant now) const {
+  std::variant<Known, Refused> who = known(fields, fleet, now);
+  if (auto* refusal = std::get_if<Refused>(&who)) return std::move(*refusal);
+  Known& caller = std::get<Known>(who);
+  const Key& key = *caller.key;
+  if (!key.models.empty() || !key.operations.empty())
+    return refused(
+        403, "operation_not_allowed",
+        fmt::format("key {} is for certain models or operations, and this path is handed on unread", key.id));
+  return within_limits(std::move(caller), 0, now);
 }
 
 }  // namespace ace::gateway

@@ -19,8 +19,19 @@ class KeyCallers final : public Callers {
   /// that does not open is told only that.
   std::variant<Admitted, Refused> admit(std::span<const net::Field> fields, const Fleet& fleet,
                                         const wire::Request* request, Instant now) const override;
+  /// One of rpm and of concurrency, no tokens. A key that is for certain models or operations opens no such path: which
+  /// model is asked there nobody reads.
+  std::variant<Admitted, Refused> admit_unread(std::span<const net::Field> fields, const Fleet& fleet,
+                                               Instant now) const override;
 
  private:
+  struct Known {
+    std::shared_ptr<const KeyRing> ring;
+    const Key* key = nullptr;  ///< of the ring
+    Caller caller{};
+  };
+  std::variant<Known, Refused> known(std::span<const net::Field> fields, const Fleet& fleet, Instant now) const;
+  std::variant<Admitted, Refused> within_limits(Known known, std::int64_t foreseen, Instant now) const;
   KeyBook& keys_;
   Limits& limits_;
   MetricRegistry& metrics_;

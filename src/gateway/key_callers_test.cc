@@ -94,5 +94,36 @@ TEST(KeyCallers, hold_a_key_to_its_scopes_and_limits) {
   EXPECT_GT(std::get<Callers::Refused>(held.last).retry_after, Duration{0});
 }
 
+TEST(KeyCallers, hand_on_unread_only_for_keys_that_may_ask_everything) {
+  Held held;
+  const std::vector<net::Field> key = {{"x-api-key", held.secret}};
+  const auto code = [&](const std::vector<net::Field>& fields) {
+    held.last = held.callers->admit_unread(fields, held.fleet, kNow);
+    const auto* refused = std::get_if<Callers::Refused>(&held.last);
+    return refused == nullptr ? "" : refused->error.code;
+  };
+  EXPECT_EQ(code({}), "invalid_key");
+  EXPECT_EQ(code(key), "operation_not_allowed") << "its models and operations cannot be told in what nobody reads";
+  const auto change = [&](auto&& how) {
+    ASSERT_TRUE(change_keys((held.folder / "keys.yaml").string(), [&](KeyRing& ring) {
+      Key k = *ring.at("k1");
+      how(k);
+      KeyRing other;
+      Result<void> added = other.add(std::move(k));
+      ring = std::move(other);
+      return added;
+    }));
+    ASSERT_TRUE(held.book->refresh());
+  };
+  change([](Key& k) { k.models.clear(); });
+  EXPECT_EQ(code(key), "operation_not_allowed");
+  change([](Key& k) { k.operations.clear(); });
+  ASSERT_EQ(code(key), "");
+  EXPECT_EQ(std::get<Callers::Admitted>(held.last).caller.compliance, ledger_testing::kAltOnly);
+  held.request.model = "large";
+  EXPECT_EQ(held.refusal(key), "");
+  EXPECT_EQ(code(key), "rate_limited") << "two a minute, whatever they are";
+}
+
 }  // namespace
 }  // namespace ace::gateway

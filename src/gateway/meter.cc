@@ -74,6 +74,13 @@ const Meter::ByDestination& Meter::at(const std::string& destination) {
   return d;
 }
 
+void Meter::unread(const std::string& destination, Outcome outcome) {
+  registry_
+      .counter("ace_unread_requests_total", "Requests handed on unread that ended: no tokens and no price are known.",
+               {{"destination", destination}, {"outcome", std::string(name_of(outcome))}})
+      .add();
+}
+
 void Meter::ended(const Ended& r) {
   const ByOperation& operation = operations_[static_cast<std::size_t>(r.operation)];
   operation.requests[static_cast<std::size_t>(r.outcome)]->add();

@@ -46,6 +46,8 @@ class Meter {
  public:
   explicit Meter(MetricRegistry& registry);
   void ended(const Ended& request);
+  /// Of a request that was handed on unread. @param destination "" = it was sent nowhere
+  void unread(const std::string& destination, Outcome outcome);
 
  private:
   struct ByOperation {

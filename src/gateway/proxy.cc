@@ -46,14 +46,9 @@ net::Task<> Proxy::serve(net::Exchange& exchange) {
     co_return;
   }
   const std::optional<wire::Operation> operation = wire::operation_of(head.method, path);
-  if (!operation) {
-    const wire::WireError error{404, "unknown_path",
-                                fmt::format("nothing is served at {} {}", head.method, wire::echo(path))};
-    const std::string body = wire::error_body(wire::dialect_of(path), error);
-    (void)co_await exchange.respond(404, "Content-Type: application/json\r\n", body);
-    co_return;
-  }
-  if (*operation == wire::Operation::models)
+  if (!operation)
+    co_await hand_on(exchange);
+  else if (*operation == wire::Operation::models)
     co_await list_models(exchange);
   else
     co_await serve_operation(exchange, *operation);
@@ -200,10 +195,12 @@ bool Proxy::admit(Serving& s) {
     case Desk::Refused::outdated:
       return true;
     case Desk::Refused::spine:
-      s.error = {503, "spine_unavailable", "the request cannot be recorded now, so it is not served"};
+      s.error = {503, "spine_unavailable", std::string(kUnrecordable)};
       s.retry_after = kSecond;
       s.again = true;
       return false;
+    case Desk::Refused::unpriced:  // of what is handed on unread alone
+      break;
     case Desk::Refused::budget:
       s.error = {429, "budget_exceeded",
                  fmt::format("budget {} has {} USD left, less than this request may cost at most; it begins anew at {}",

@@ -50,10 +50,15 @@ class Proxy final : public net::Handler {
  private:
   struct Serving;  // one request
   struct Attempt;  // one try of it at one destination
+  struct Unread;   // one request that is handed on as it is
   enum class Next : std::uint8_t;
 
   net::Task<> serve_operation(net::Exchange& exchange, wire::Operation operation);
   net::Task<> list_models(net::Exchange& exchange);
+  net::Task<> hand_on(net::Exchange& exchange);
+  net::Task<> send_unread(Unread& u);
+  std::optional<wire::WireError> settle_unread(Unread& u) const;
+  net::Task<> fail(Unread& u, const wire::WireError& error, Duration retry_after = Duration{0}, bool again = false);
   std::optional<wire::WireError> stranger(const net::RequestHead& head) const;
   std::optional<wire::WireError> resolve(Serving& s) const;
   bool admit(Serving& s);

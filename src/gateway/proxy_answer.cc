@@ -4,22 +4,6 @@
 #include "gateway/proxy_parts.h"
 
 namespace ace::gateway {
-namespace {
-
-/// A provider may quote the key that it was sent: it is ours, and no client's. @param head lines that were sent to it
-std::string without_keys_of(std::string_view head, std::string text) {
-  for (const std::string_view name : {"authorization: Bearer ", "api-key: "}) {
-    const std::size_t at = head.find(name);
-    if (at == std::string_view::npos) continue;
-    const std::string_view key = head.substr(at + name.size(), head.find('\r', at) - at - name.size());
-    for (std::size_t found = 0; !key.empty() && (found = text.find(key, found)) != std::string::npos;)
-      text.replace(found, key.size(), "[key]");
-  }
-  return text;
-}
-
-}  // namespace
-
 /// No response at all.
 Proxy::Next Proxy::unreachable(Serving& s, const net::Sent& sent) {
   if (sent.fault == net::SendFault::cancelled)

@@ -144,6 +144,17 @@ void append_retry(std::string& fields, int status, Duration retry_after, bool ag
   (void)head.field("x-should-retry", again ? "true" : "false");
 }
 
+std::string without_keys_of(std::string_view head, std::string text) {
+  for (const std::string_view name : {"authorization: Bearer ", "api-key: "}) {
+    const std::size_t at = head.find(name);
+    if (at == std::string_view::npos) continue;
+    const std::string_view key = head.substr(at + name.size(), head.find('\r', at) - at - name.size());
+    for (std::size_t found = 0; !key.empty() && (found = text.find(key, found)) != std::string::npos;)
+      text.replace(found, key.size(), "[key]");
+  }
+  return text;
+}
+
 OfferId offer_named(const World& world, std::string_view deployment, ModelId model) {
   for (const OfferId id : world.snapshot.candidates(model))
     if (model_name_at(world.fleet, world.snapshot[id].destination, world.snapshot[id].model) == deployment) return id;

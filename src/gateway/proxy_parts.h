@@ -62,6 +62,7 @@ struct Proxy::Attempt {
   OfferId billed_as{};
 };
 
+inline constexpr std::string_view kUnrecordable = "the request cannot be recorded now, so it is not served";
 inline constexpr std::string_view kJsonType = "application/json";
 inline constexpr std::size_t kErrorBytes = 64 * 1024;  ///< read of an error's body
 
@@ -76,6 +77,8 @@ std::string salted(std::string_view salt, std::string_view tenant);
 void append_cost(std::string& fields, const Desk::Receipt& receipt);
 std::string predicted_field(Usd predicted);
 void append_retry(std::string& fields, int status, Duration retry_after, bool again);
+/// A provider may quote the key that it was sent: it is ours, and no client's. @param head lines that were sent to it
+std::string without_keys_of(std::string_view head, std::string text);
 /// The offer of a model whose destination calls it so; none if there is none.
 OfferId offer_named(const World& world, std::string_view deployment, ModelId model);
 

@@ -32,6 +32,13 @@ std::vector<bool> Upstreams::callable() const {
   return callable;
 }
 
+std::vector<DestinationId> Upstreams::passing(std::string_view path) const {
+  std::vector<DestinationId> passing;
+  for (std::uint32_t d = 0; d < upstreams_.size(); ++d)
+    if (upstreams_[d] != nullptr && upstreams_[d]->passes(path)) passing.push_back(DestinationId{d});
+  return passing;
+}
+
 bool Upstreams::able(const Snapshot& snapshot, wire::Operation operation, ModelId model) const {
   const std::span<const OfferId> out = unable(operation);
   const std::span<const OfferId> candidates = snapshot.candidates(model);

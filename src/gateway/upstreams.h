@@ -21,6 +21,8 @@ class Upstreams {
   [[nodiscard]] std::span<const OfferId> unable(wire::Operation operation) const {
     return unable_[static_cast<std::size_t>(operation)];
   }
+  /// Destinations that a path goes to unread, in the order of the fleet.
+  [[nodiscard]] std::vector<DestinationId> passing(std::string_view path) const;
   /// Whether anybody answers it for a model or its equivalents.
   [[nodiscard]] bool able(const Snapshot& snapshot, wire::Operation operation, ModelId model) const;
 
