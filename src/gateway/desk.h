@@ -137,6 +137,18 @@ class Desk {
   /// The client went away. @param so_far what had been used by then; nothing if it was not sent
   Receipt aborted(Instant now, Flight& flight, const Answered& so_far);
 
+  /// What a round of looks at the engines of a pool came to.
+  struct Scraped {
+    std::shared_ptr<const World> world;  ///< that the id is of; one that is no longer in force teaches nothing
+    DestinationId destination;
+    EngineLoad load;            ///< of the servers that answered
+    std::int64_t answered = 0;  ///< 0: nothing is known, and what was known grows stale
+    std::int64_t declared = 0;  ///< servers in the fleet file
+  };
+  /// Decisions are made on it from now on, and hold it in their columns; the spine is told when another number of
+  /// servers answers than before.
+  void scraped(Instant now, const Scraped& look);
+
   /// Another world is in force. Requests under way end in theirs, and take their room in this one too.
   void change(Instant now, std::shared_ptr<const World> world);
 

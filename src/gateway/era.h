@@ -1,6 +1,7 @@
 #pragma once
 /// A world while requests live under it: what is believed of it, and what the spine was told. The desk's alone.
 #include <array>
+#include <map>
 #include <queue>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Era {
   std::array<std::shared_ptr<Telling>, 2> tellings;  ///< of control and of ACE's own
   bool anew = false;                                 ///< next time under a number of its own
   std::size_t flights = 0;
+  std::map<std::uint32_t, std::int64_t> answering;  ///< by destination: servers whose engines told of their load
   /// Where a request would have gone that went elsewhere: it holds capacity there for as long as was predicted.
   struct Virtual {
     Instant until{};

@@ -69,6 +69,7 @@ Result<std::unique_ptr<Service>> Service::start(Options options) {
                                                             .admin = service->admin_.get(),
                                                             .limits = &service->limits_,
                                                             .metrics = &service->metrics_,
+                                                            .desk = service->desk_.get(),
                                                             .version = service->options_.version});
   if (!side) return std::move(side).error();
   service->side_ = *std::move(side);

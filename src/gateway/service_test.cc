@@ -294,6 +294,33 @@ TEST(Service, gives_an_answer_again_once_its_question_comes_back) {
   EXPECT_EQ(ledger.ledger.close(Grade::measured, {}).value().statement.cache_hits, 1U);
 }
 
+TEST(Service, leaves_a_pool_alone_whose_engines_say_that_others_fill_it) {
+  // A pool of our own at no price, which others use past ACE: its engines run on the provider "cheap".
+  Site::Wanted wanted;
+  wanted.cheap.tokens = 600;
+  wanted.cheap.tpot = std::chrono::milliseconds{10};
+  wanted.cheap.slots = 2;
+  wanted.pool = true;
+  Site site(std::move(wanted));
+  EXPECT_EQ(site.chat().field("x-ace-destination"), "pool") << "nothing runs there yet";
+  std::vector<net::Peer> others;
+  for (int i = 0; i < 8; ++i) {
+    others.push_back(net::Peer::connect(site.cheap->port()));
+    (void)others.back().send(
+        post("/v1/chat/completions", R"({"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]})"));
+  }
+  EXPECT_TRUE(net::eventually([&] {
+    for (const DestinationView& view : site.service->destinations())
+      if (view.name == "pool") return view.utilization >= 1.0;
+    return false;
+  })) << "two run and six wait";
+  EXPECT_EQ(site.chat().field("x-ace-destination"), "dear");
+  others.clear();
+  ASSERT_EQ(site.stop(), "");
+  EXPECT_EQ(verified(site.spine()), "");
+  EXPECT_FALSE(all<event::CapacityObserved>(site.records()).empty());
+}
+
 TEST(Service, drains_streams_before_it_ends) {
   Site::Wanted wanted;
   wanted.cheap.tpot = std::chrono::milliseconds{10};

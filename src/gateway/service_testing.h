@@ -50,6 +50,7 @@ class Site {
     simulated::Script cheap{}, dear{};
     std::string config{};                                      ///< further lines of ace.yaml
     std::string cheap_more{}, tenants = "{acme: {}}", more{};  ///< of the fleet file
+    bool pool = false;  ///< GPUs at the provider of `cheap`, in the place of its API, with metrics
     std::string mode = "inline";
   };
   Site() : Site(Wanted{}) {}
@@ -67,12 +68,13 @@ models:
 slo_classes: {chat: {ttft: 2s}}
 compliance: {eu-only: {jurisdictions: [eu]}}
 tenants: )" + wanted.tenants +
-             R"(
-destinations:
-  - {id: cheap, tier: payg, provider: cheap, models: [m], price_key: cheap/m)" +
-             (wanted.cheap_more.empty() ? ", unlimited: true" : wanted.cheap_more) + R"(}
-  - {id: dear, tier: payg, provider: dear, models: [m], price_key: dear/m, unlimited: true}
-)" + wanted.more;
+             "\ndestinations:\n" +
+             (wanted.pool ? pool_of(cheap->port())
+                          : "  - {id: cheap, tier: payg, provider: cheap, models: [m], price_key: cheap/m" +
+                                (wanted.cheap_more.empty() ? ", unlimited: true" : wanted.cheap_more) + "}\n") +
+             R"(  - {id: dear, tier: payg, provider: dear, models: [m], price_key: dear/m, unlimited: true}
+)" + (wanted.pool ? "electricity: {price: \"0.12 USD/kWh\", pue: 1.3}\n" : "") +
+             wanted.more;
     const std::string yaml =
         "version: 1\nlisten: {port: 0}\nthreads: 2\nfleet: fleet.yaml\ntenant: acme\nmode: " + wanted.mode +
         "\nspine: {dir: " + spine() + "}\n" + wanted.config;
@@ -135,6 +137,20 @@ destinations:
   std::unique_ptr<Service> service;
 
  private:
+  static std::string pool_of(std::uint16_t port) {
+    return R"(  - id: pool
+    tier: owned
+    provider: cheap
+    models: [m]
+    accelerator: h100-80g
+    count: 1
+    amortization: "1.90 USD/h/gpu"
+    metrics: "http://127.0.0.1:)" +
+           std::to_string(port) + R"(/metrics"
+    measured: {prefill_tokens_per_s: 9000, step_base: 10ms, step_per_sequence: 200us, batch_max: 12, kv_tokens_max: 180000,
+               watts_idle: 120W, watts_busy: 600W}
+)";
+  }
   static std::filesystem::path fresh_folder() {
     static int number = 0;
     const auto folder = std::filesystem::temp_directory_path() /

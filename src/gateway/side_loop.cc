@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "gateway/engine_watch.h"
 #include "gateway/otlp_exporter.h"
 #include "net/server.h"
 #include "net/tls.h"
@@ -75,11 +76,24 @@ struct SideLoop::State {
     return {};
   }
 
+  Result<void> watch_engines() {
+    net::ClientOptions options;
+    Result<std::shared_ptr<net::TlsClient>> tls = net::TlsClient::create();
+    if (!tls) return std::move(tls).error().with("metrics of engines");
+    options.tls = *std::move(tls);
+    options.connections = 8;  // to one server
+    engine_client = std::make_unique<net::Client>(loop, options);
+    engines = std::make_unique<EngineWatch>(EngineWatch::Options{}, loop, *engine_client, *parts.desk, *parts.metrics);
+    return {};
+  }
+
   const Parts parts;
   net::Loop loop;
   std::unique_ptr<net::Server> server;
   std::unique_ptr<net::Client> client;
   std::unique_ptr<OtlpExporter> exporter;
+  std::unique_ptr<net::Client> engine_client;
+  std::unique_ptr<EngineWatch> engines;
   std::unique_ptr<net::Timer> housekeeping;
   std::uint16_t port = 0;
   std::thread thread;
@@ -94,10 +108,13 @@ Result<std::unique_ptr<SideLoop>> SideLoop::start(const Parts& parts) {
     if (Result<void> listens = s.listen(*parts.config.admin); !listens) return std::move(listens).error();
   if (parts.config.telemetry)
     if (Result<void> exports = s.export_to(*parts.config.telemetry); !exports) return std::move(exports).error();
+  if (parts.desk != nullptr)
+    if (Result<void> watches = s.watch_engines(); !watches) return std::move(watches).error();
   s.housekeeping = std::make_unique<net::Timer>([&s] { s.keep_house(); });
   s.thread = std::thread([&s] { s.loop.run(); });
   s.wait_for([&s](const std::function<void()>& done) {
     if (s.exporter) s.exporter->start();
+    if (s.engines) s.engines->start();
     s.loop.arm(*s.housekeeping, s.loop.now() + kMinute);
     done();
   });
@@ -118,7 +135,13 @@ SideLoop::~SideLoop() {
     s.exporter->stop(done);
   });
   s.wait_for([&s](const std::function<void()>& done) {
-    if (s.client) s.client->close_kept();
+    if (!s.engines) return done();
+    s.engines->stop(done);
+  });
+  s.engines.reset();
+  s.wait_for([&s](const std::function<void()>& done) {
+    for (net::Client* client : {s.client.get(), s.engine_client.get()})
+      if (client != nullptr) client->close_kept();
     done();
   });
   s.loop.stop();
