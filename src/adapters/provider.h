@@ -96,13 +96,8 @@ struct Refusal {
   wire::WireError error;  ///< for the client, if no other destination answers
 };
 
-/// One rate-limit window, as the head of an answer tells. -1 = not told.
-struct Window {
-  std::int64_t limit = -1, remaining = -1;
-  Duration reset{0};  ///< from now until it is full again
-  friend bool operator==(const Window&, const Window&) = default;
-};
-using Windows = std::array<Window, kRateLimits>;  ///< by RateLimit
+using Window = RateWindow;
+using Windows = RateWindows;
 
 /// What the head of an answer tells besides its status.
 struct Told {

@@ -219,6 +219,10 @@ void Belief::suspect(Instant now, DestinationId destination, double healthy_shar
   state_->note_health(now);
 }
 
+void Belief::told(Instant now, const Claim& claim, const RateWindows& windows) {
+  state_->occupancy.told(now, claim, windows, state_->live);
+}
+
 void Belief::scraped(Instant now, DestinationId destination, const EngineLoad& load) {
   state_->occupancy.scraped(now, destination, load, state_->live);
 }

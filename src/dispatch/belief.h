@@ -1,6 +1,7 @@
 #pragma once
 /// What the dispatcher believes, learnt from in-flight counts, completions, TTFT/TPOT, rejections and errors after they
 /// happen.
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -47,6 +48,14 @@ enum class Rejection : std::uint8_t {
 /// Which rate limit a 429 spoke of, where its headers or body say so.
 enum class RateLimit : std::uint8_t { requests, tokens, input_tokens, output_tokens, unknown };
 inline constexpr std::size_t kRateLimits = 4;
+
+/// One rate-limit window, as the head of an answer tells. -1 = not told.
+struct RateWindow {
+  std::int64_t limit = -1, remaining = -1;
+  Duration reset{0};  ///< from now until it is full again; 0 = not told
+  friend bool operator==(const RateWindow&, const RateWindow&) = default;
+};
+using RateWindows = std::array<RateWindow, kRateLimits>;  ///< by RateLimit
 
 /// What a completion showed.
 struct Observed {
@@ -99,6 +108,10 @@ class Belief {
   bool may_retry(Instant now);
   /// Telemetry: the share of a destination's GPUs that is fit; faulty ones trip it at 0, suspect ones price it up.
   void suspect(Instant now, DestinationId destination, double healthy_share);
+  /// What an API said it has left in its windows when it took this claim. It fills again evenly until its reset; what
+  /// we send after the claim comes off it. Shows where it says less than our own counts against the declared limits,
+  /// also where none is declared. Means nothing of what has no windows.
+  void told(Instant now, const Claim& claim, const RateWindows& windows);
   /// Counts what runs at a pool of GPUs besides our own claims, for kEngineLoadLife; never less than our claims.
   void scraped(Instant now, DestinationId destination, const EngineLoad& load);
   /// What a pool holds that has more models than memory: those that fit together (its home), or one of the others.

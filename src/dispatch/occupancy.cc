@@ -22,6 +22,9 @@ constexpr auto kOtpm = static_cast<std::size_t>(RateLimit::output_tokens);
 /// Weight of an output token where only output is limited: large enough that the input beside it does not count.
 constexpr double kOutputOnly = 1e6;
 
+/// How long what a provider says of its windows is believed: no longer than this, and where it does not say until when.
+constexpr Duration kSaidMost = kHour, kSaidUnsaid = 10 * kSecond;
+
 /// Output of a request when nothing else is known, tokens.
 constexpr double kOutputUsual = 211.0;
 
@@ -51,6 +54,14 @@ void MinuteWindow::correct(Instant then, Instant now, const Counts& difference) 
   if (second <= second_ - kBins || second > second_) return;
   Counts& bin = bins_[static_cast<std::size_t>(second % kBins)];
   for (std::size_t k = 0; k < kRateLimits; ++k) bin[k] += difference[k], sum_[k] += difference[k];
+}
+
+std::int64_t MinuteWindow::after(Instant then, RateLimit limit) const {
+  const std::int64_t second = floor_div(nanos(then), nanos(kSecond));
+  std::int64_t sum = 0;
+  for (std::int64_t s = std::max(second + 1, second_ - kBins + 1); s <= second_; ++s)
+    sum += bins_[static_cast<std::size_t>(s % kBins)][static_cast<std::size_t>(limit)];
+  return sum;
 }
 
 Occupancy::Occupancy(const Snapshot& snapshot, const LatencyFit& latency, Live& live)
@@ -150,25 +161,48 @@ void Occupancy::show_queues(Instant now, Station& station, bool prefill, Live& l
   }
 }
 
-void Occupancy::show_windows(Station& station, Live& live) {
-  const MinuteWindow::Counts& sum = station.window.sum();
-  std::array<double, kRateLimits> use{};
-  for (std::size_t k = 0; k < kRateLimits; ++k) use[k] = static_cast<double>(sum[k]) * station.per_cap[k];
+Occupancy::Fill Occupancy::fill_of(const Station& station, std::size_t k) {
+  Fill fill{0.0, station.caps[k]};
+  if (fill.limit > 0.0) fill.use = static_cast<double>(station.window.sum()[k]) * (1.0 / fill.limit);
+  const Station::Said& said = station.said[k];
+  if (!station.hears || said.limit <= 0.0 || station.seen >= said.until) return fill;
+  const double left = to_seconds(said.until - station.seen) / to_seconds(said.until - said.at);
+  const double ours = static_cast<double>(station.window.after(said.sent, static_cast<RateLimit>(k)));
+  const double use = (said.gone * left + ours) / said.limit;
+  return use > fill.use ? Fill{use, said.limit} : fill;
+}
+
+void Occupancy::show_windows(Instant now, Station& station, Live& live) {
+  station.seen = std::max(station.seen, now);
+  if (station.hears)
+    station.hears = std::any_of(station.said.begin(), station.said.end(),
+                                [&](const Station::Said& said) { return station.seen < said.until; });
   std::size_t binding = kTpm;
+  Fill tokens = fill_of(station, kTpm);
   for (const std::size_t k : {kItpm, kOtpm})
-    if (station.caps[k] > 0.0 && (use[k] > use[binding] || station.caps[binding] == 0.0)) binding = k;
-  if (binding != station.binding) {
+    if (const Fill fill = fill_of(station, k); fill.limit > 0.0 && (fill.use > tokens.use || tokens.limit == 0.0)) {
+      binding = k;
+      tokens = fill;
+    }
+  const Fill requests = fill_of(station, kRpm);
+  if (binding != station.binding || tokens.limit != station.shown_tokens) {
     station.binding = static_cast<std::uint8_t>(binding);
+    station.shown_tokens = tokens.limit;
     const double weight = binding == kOtpm ? kOutputOnly : 1.0;
     for (const OfferId o : station.offers) {
-      live.per_unit[kTokensUsed][o.value] = 1.0 / (station.caps[binding] * weight);
+      live.per_unit[kTokensUsed][o.value] = tokens.limit > 0.0 ? 1.0 / (tokens.limit * weight) : 0.0;
       live.meter_output[o.value] = binding == kItpm ? 0.0 : weight;
       live.meter_cached[o.value] = binding == kTpm ? 1.0 : 0.0;
     }
   }
+  if (requests.limit != station.shown_requests) {
+    station.shown_requests = requests.limit;
+    for (const OfferId o : station.offers)
+      live.per_unit[kRequestsUsed][o.value] = requests.limit > 0.0 ? 1.0 / requests.limit : 0.0;
+  }
   for (const OfferId o : station.offers) {
-    live.use[kTokensUsed][o.value] = use[binding];
-    live.use[kRequestsUsed][o.value] = use[kRpm];
+    live.use[kTokensUsed][o.value] = tokens.use;
+    live.use[kRequestsUsed][o.value] = requests.use;
   }
 }
 
@@ -266,7 +300,7 @@ void Occupancy::admit(Instant now, Claim& claim, Live& live) {
   }
   if (station.windows) {
     station.window.add(now, rated(claim, static_cast<std::int64_t>(claim.output_p90 + 0.5), claim.cached));
-    show_windows(station, live);
+    show_windows(now, station, live);
   }
 }
 
@@ -291,7 +325,7 @@ void Occupancy::release(Instant now, const Claim& claim, std::int64_t output, st
     MinuteWindow::Counts difference = rated(claim, output, cached);
     for (std::size_t k = 0; k < kRateLimits; ++k) difference[k] -= booked[k];
     station.window.correct(claim.at, now, difference);
-    show_windows(station, live);
+    show_windows(now, station, live);
   }
 }
 
@@ -325,7 +359,7 @@ void Occupancy::undo(Instant now, const Claim& claim, Live& live) {
     MinuteWindow::Counts difference = rated(claim, static_cast<std::int64_t>(claim.output_p90 + 0.5), claim.cached);
     for (std::int64_t& count : difference) count = -count;
     station.window.correct(claim.at, now, difference);
-    show_windows(station, live);
+    show_windows(now, station, live);
   }
 }
 
@@ -335,7 +369,7 @@ void Occupancy::decay(Instant now, Live& live) {
     if (station.meter) show_meter(now, station, live);
     if (station.windows) {
       station.window.advance(now);
-      show_windows(station, live);
+      show_windows(now, station, live);
     }
   }
 }
@@ -386,14 +420,24 @@ void Occupancy::shrink(DestinationId destination, double cap_share, Live& live) 
 void Occupancy::limit(DestinationId destination, const RateCaps& caps, Live& live) {
   Station& station = stations_[destination.value];
   station.caps = caps;
-  for (std::size_t k = 0; k < kRateLimits; ++k) station.per_cap[k] = caps[k] > 0.0 ? 1.0 / caps[k] : 0.0;
-  for (const OfferId o : station.offers) {
-    live.per_unit[kRequestsUsed][o.value] = caps[kRpm] > 0.0 ? 1.0 / caps[kRpm] : 0.0;
-    live.per_unit[kTokensUsed][o.value] = caps[kTpm] > 0.0 ? 1.0 / caps[kTpm] : 0.0;
-    live.meter_output[o.value] = live.meter_cached[o.value] = 1.0;
+  station.shown_tokens = station.shown_requests = -1.0;  // somebody else may have written there
+  show_windows(station.seen, station, live);
+}
+
+void Occupancy::told(Instant now, const Claim& claim, const RateWindows& windows, Live& live) {
+  Station& station = stations_[(*snapshot_)[claim.offer].destination.value];
+  if (!station.windows) return;
+  for (std::size_t k = 0; k < kRateLimits; ++k) {
+    const RateWindow& window = windows[k];
+    Station::Said& said = station.said[k];
+    if (window.remaining < 0 || claim.at < said.sent) continue;  // an answer that was overtaken says nothing new
+    // Without a limit what is left is all there is.
+    const std::int64_t limit = std::max({window.limit, window.remaining, std::int64_t{1}});
+    const Duration reset = window.reset > Duration{0} ? std::min(window.reset, kSaidMost) : kSaidUnsaid;
+    said = {static_cast<double>(limit), static_cast<double>(limit - window.remaining), claim.at, now, now + reset};
+    station.hears = true;
   }
-  station.binding = static_cast<std::uint8_t>(kTpm);
-  show_windows(station, live);
+  show_windows(now, station, live);
 }
 
 }  // namespace ace

@@ -26,6 +26,8 @@ class MinuteWindow {
   /// Corrects what was added at `then`, if that is still inside the window.
   void correct(Instant then, Instant now, const Counts& difference);
   [[nodiscard]] const Counts& sum() const { return sum_; }
+  /// Of the seconds after that of `then`, as far as they are inside the window.
+  [[nodiscard]] std::int64_t after(Instant then, RateLimit limit) const;
 
  private:
   static constexpr std::int64_t kBins = 60;
@@ -49,6 +51,7 @@ using RateCaps = std::array<double, kRateLimits>;
 ///   kv        (prompt + p90 output) of all claims / (kv_tokens_max x replicas running)
 ///   tokens    the binding one of the TPM, ITPM and OTPM windows (payg), or the level of the commitment's meter
 ///   requests  the RPM window
+/// Of each window what counts is the fuller: our own counts over the limit we know, or what the provider says is gone.
 ///
 /// Counts are integers, so nothing drifts; shares are recomputed, never accumulated. O(offers of the destination) per
 /// event, no allocation.
@@ -72,6 +75,8 @@ class Occupancy {
   void scraped(Instant now, DestinationId destination, const EngineLoad& load, Live& live);
   /// Live.resident has changed there.
   void holds(Instant now, DestinationId destination, Live& live);
+  /// @see Belief::told
+  void told(Instant now, const Claim& claim, const RateWindows& windows, Live& live);
   /// The caps that the rate windows are held against.
   void limit(DestinationId destination, const RateCaps& caps, Live& live);
 
@@ -125,9 +130,22 @@ class Occupancy {
       Instant until{};
     } others;
     MinuteWindow window;
-    RateCaps caps{}, per_cap{};  ///< and their inverses, 0 where none is known
-    std::uint8_t binding = 1;    ///< RateLimit shown in the `tokens` column
+    RateCaps caps{};                   ///< 0 where none is known
+    struct Said {                      ///< by the provider
+      double limit = 0.0, gone = 0.0;  ///< 0 = nothing is said
+      Instant sent{}, at{}, until{};   ///< the claim it came with was sent; told; full again
+    };
+    std::array<Said, kRateLimits> said{};
+    bool hears = false;                               ///< anything is said that has not run out
+    Instant seen = Instant::min();                    ///< last looked at
+    std::uint8_t binding = 1;                         ///< RateLimit shown in the `tokens` column
+    double shown_tokens = 0.0, shown_requests = 0.0;  ///< limits shown in per_unit
   };
+  /// How full one window is, and of what.
+  struct Fill {
+    double use = 0.0, limit = 0.0;
+  };
+  [[nodiscard]] static Fill fill_of(const Station& station, std::size_t limit);
   [[nodiscard]] static double decode_slowdown(const ServerProfile& curve, const Hold& hold);
   void look_beside(const Station& station, Claim& claim) const;
   [[nodiscard]] static std::int64_t held(const Claim& claim);
@@ -135,7 +153,7 @@ class Occupancy {
   [[nodiscard]] double felt_rho(const Claim& claim, const Live& live) const;
   [[nodiscard]] static MinuteWindow::Counts rated(const Claim& claim, std::int64_t output, std::int64_t cached);
   void show_queues(Instant now, Station& station, bool prefill, Live& live);
-  void show_windows(Station& station, Live& live);
+  void show_windows(Instant now, Station& station, Live& live);
   void show_meter(Instant now, const Station& station, Live& live);
   [[nodiscard]] double metered(const Claim& claim, double output, std::int64_t cached, const Live& live) const;
 

@@ -318,31 +318,6 @@ bool Desk::failed(Instant at, Flight& f, const Failed& failure) {
   return failure.why != Rejection::failed || belief.may_retry(now);
 }
 
-void Desk::scraped(Instant at, const Scraped& look) {
-  const std::scoped_lock lock(mutex_);
-  const Instant now = tick(at);
-  Era& era = *eras_.back();
-  if (era.world != look.world) return;
-  if (look.answered > 0) era.belief.scraped(now, look.destination, look.load);
-  const auto [known, fresh] = era.answering.try_emplace(look.destination.value, -1);
-  if (known->second == look.answered || spine_down_) return;
-  const std::shared_ptr<Telling> telling = telling_of(era, options_.mode == Mode::act, now);
-  if (!telling) return lose();
-  event::CapacityObserved seen;
-  seen.source = event::CapacityObserved::Source::prometheus;
-  seen.at = now;
-  seen.destination = look.destination;
-  seen.units_running = seen.units_healthy = look.answered;
-  seen.units_total = look.declared;
-  event::Record record;
-  const RequestId id = make_request_id(now, ids_);
-  record.id = {id.high, id.low};
-  record.snapshot = telling->number;
-  record.event = seen;
-  if (!spine_.append(record)) return lose();
-  known->second = look.answered;
-}
-
 Desk::View Desk::view() const {
   const std::scoped_lock lock(mutex_);
   View view;

@@ -102,6 +102,8 @@ class Desk {
   /// is called when that may have changed, and it is to ask again then, or at `until` for the last time.
   Choice decide(Instant now, Flight& flight);
 
+  /// What the head of an answer told of the destination's rate limits, good news or bad.
+  void told(Instant now, const Flight& flight, const RateWindows& windows);
   void first_token(Instant now, Flight& flight);
 
   /// What came of an attempt, as far as it came.
@@ -201,6 +203,7 @@ class Desk {
   void record_attempts(Flight& flight);
   void lose();
   bool recover(Instant now);
+  bool observed(Era& era, Instant now, event::CapacityObserved seen);
   void wait(Flight& flight);
   void leave_queue(Flight& flight);
   void wake_next(ModelId model);

@@ -38,6 +38,7 @@ struct Era {
   bool anew = false;                                 ///< next time under a number of its own
   std::size_t flights = 0;
   std::map<std::uint32_t, std::int64_t> answering;  ///< by destination: servers whose engines told of their load
+  std::map<std::uint32_t, Instant> told;            ///< by destination: what is left there was recorded last
   /// Where a request would have gone that went elsewhere: it holds capacity there for as long as was predicted.
   struct Virtual {
     Instant until{};

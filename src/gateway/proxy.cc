@@ -343,8 +343,9 @@ net::Task<Proxy::Next> Proxy::attempt(Serving& s) {
   if (sent.response == nullptr) co_return unreachable(s, sent);
   a.incoming = std::move(sent.response);
   const net::ResponseHead& head = a.incoming->head();
-  if (const Told told = upstream->told(head.fields, clock_.now()); !told.served_by.empty())
-    a.billed_as = offer_named(*s.world, told.served_by, offer.model);
+  const Told told = upstream->told(head.fields, clock_.now());
+  if (!told.served_by.empty()) a.billed_as = offer_named(*s.world, told.served_by, offer.model);
+  shared_.desk.told(clock_.now(), *s.flight, told.windows);
   if (head.status != 200) co_return co_await refused(s, a);
   if (const net::Field* coding = net::find(head.fields, "content-encoding");
       coding != nullptr && coding->value != "identity") {

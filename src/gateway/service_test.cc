@@ -294,6 +294,28 @@ TEST(Service, gives_an_answer_again_once_its_question_comes_back) {
   EXPECT_EQ(ledger.ledger.close(Grade::measured, {}).value().statement.cache_hits, 1U);
 }
 
+TEST(Service, leaves_a_destination_alone_before_its_429) {
+  Site::Wanted wanted;
+  wanted.cheap.fields =
+      "x-ratelimit-limit-requests: 100\r\nx-ratelimit-remaining-requests: 1\r\nx-ratelimit-reset-requests: 59s\r\n"
+      "x-ratelimit-limit-tokens: 1000\r\nx-ratelimit-remaining-tokens: 5\r\nx-ratelimit-reset-tokens: 1m0s\r\n";
+  Site site(std::move(wanted));
+  EXPECT_EQ(site.chat().field("x-ace-destination"), "cheap");
+  for (int i = 0; i < 3; ++i) {
+    const Got got = site.chat();
+    EXPECT_EQ(got.field("x-ace-destination"), "dear") << "cheap has 5 tokens left, and it says so";
+    EXPECT_EQ(got.field("x-ace-attempts"), "1");
+  }
+  EXPECT_EQ(site.cheap->provider().count(), 1);
+  ASSERT_EQ(site.stop(), "");
+  EXPECT_EQ(verified(site.spine()), "");
+  const auto said = all<event::CapacityObserved>(site.records());
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].source, event::CapacityObserved::Source::provider);
+  EXPECT_EQ(said[0].tokens_remaining, 5);
+  EXPECT_EQ(said[0].requests_remaining, 1);
+}
+
 TEST(Service, leaves_a_pool_alone_whose_engines_say_that_others_fill_it) {
   // A pool of our own at no price, which others use past ACE: its engines run on the provider "cheap".
   Site::Wanted wanted;
