@@ -54,7 +54,8 @@ Result<std::unique_ptr<Recording>> Recording::open(const std::string& directory,
   });
   if (!read) return Error(read.error()).with("reading the spine " + directory);
   recording->writer_->on_settled(
-      [self = recording.get()](std::uint32_t, std::uint64_t, const spine::Appended& appended) {
+      [self = recording.get()](std::uint32_t, std::uint64_t position, const spine::Appended& appended) {
+        self->settle(position);
         using Outcome = spine::Appended::Outcome;
         const auto count = [&](Outcome outcome, std::atomic<std::uint64_t>& counter) {
           if (appended.outcome == outcome) counter.fetch_add(1, std::memory_order_relaxed);
@@ -210,12 +211,39 @@ Result<void> Recording::append(const event::Record& record) {
   const event::Key key = event::key_of(record);
   while (true) {
     const Result<std::uint64_t> position = writer_->append(0, key, *bytes);
-    if (position) return {};
+    if (position) {
+      position_ = *position;
+      return {};
+    }
     if (behind_ == Behind::refuse) return Error(position.error());
     if (const spine::Health health = writer_->health(); !health.failure.empty() || health.full)
       return Error(position.error());
     std::this_thread::sleep_for(std::chrono::microseconds{200});  // the writer is behind
   }
+}
+
+void Recording::when_settled(std::uint64_t position, std::function<void()> then) {
+  {
+    const std::lock_guard lock(waiting_mutex_);
+    if (position > settled_) {
+      waiting_.emplace(position, std::move(then));
+      return;
+    }
+  }
+  then();
+}
+
+/// Positions of the one spool that is written to rise, and are settled in that order.
+void Recording::settle(std::uint64_t position) {
+  std::vector<std::function<void()>> due;
+  {
+    const std::lock_guard lock(waiting_mutex_);
+    settled_ = std::max(settled_, position);
+    const auto end = waiting_.upper_bound(settled_);
+    for (auto it = waiting_.begin(); it != end; ++it) due.push_back(std::move(it->second));
+    waiting_.erase(waiting_.begin(), end);
+  }
+  for (const auto& then : due) then();
 }
 
 Result<Recording::Counts> Recording::close() {

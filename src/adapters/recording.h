@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,11 @@ class Recording {
   /// @return as encode(); unavailable if the log failed, its disk is full, or the writer is behind and nobody waits
   Result<void> append(const event::Record& record);
   [[nodiscard]] spine::Health health() { return writer_->health(); }
+  /// Of what was appended last. By the thread that appends.
+  [[nodiscard]] std::uint64_t position() const { return position_; }
+  /// Calls `then` once everything up to that position is settled: durable, or in mode `relaxed` with the kernel. At
+  /// once if it is already, else on the writing thread, which it must not hold up; never if the log fails before.
+  void when_settled(std::uint64_t position, std::function<void()> then);
 
   // For a run that has one fleet, and symbols of its own.
 
@@ -90,6 +96,7 @@ class Recording {
   };
   [[nodiscard]] bool declared(event::Named::Kind kind, const std::string& name) const;
   Result<std::uint32_t> symbol(Table& table, std::uint32_t of_source, Instant at);
+  void settle(std::uint64_t position);
   [[nodiscard]] std::optional<std::uint64_t> recorded_as(const std::vector<FleetText>& files, std::uint64_t digest,
                                                          event::FleetChanged::Source source) const;
 
@@ -100,6 +107,10 @@ class Recording {
   event::Symbols symbols_;
   std::deque<event::Record> unsaid_;  ///< names that have a number, and could not be written yet
   std::atomic<std::uint64_t> created_{0}, exists_{0}, conflict_{0}, too_old_{0};
+  std::uint64_t position_ = 0;  ///< in the spool
+  std::mutex waiting_mutex_;
+  std::uint64_t settled_ = 0;                                      ///< position
+  std::multimap<std::uint64_t, std::function<void()>> waiting_{};  ///< by position
   // Of a run on one fleet.
   std::vector<FleetText> files_;
   event::FleetChanged::Source source_ = event::FleetChanged::Source::simulated;

@@ -86,6 +86,12 @@ void read_spine(Findings& findings, const Place& at, Config& config) {
   if (const auto durability = findings.word(map.get("durability"), {"strict", "group", "relaxed"}))
     config.durability =
         std::vector{spine::Durability::strict, spine::Durability::group, spine::Durability::relaxed}[*durability];
+  if (const Place strict = map.get("strict")) {
+    for (std::string& tenant : findings.names(strict)) config.strict.insert(std::move(tenant));
+    if (config.durability == spine::Durability::relaxed)
+      findings.mistake(strict, "durability is relaxed, which makes nothing durable before it is acknowledged",
+                       "write durability: group");
+  }
   if (const auto failing = findings.word(map.get("on_failure"), {"refuse", "serve_unledgered"}))
     config.serve_unledgered = *failing == 1;
   map.done();

@@ -3,6 +3,7 @@
 /// file's.
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ struct Config {
   std::string fleet, prices;    ///< files; prices empty = none beside the fleet file
   std::string spine_dir;        ///< directory
   spine::Durability durability = spine::Durability::group;
+  std::set<std::string, std::less<>> strict;  ///< tenants whose answers wait until they are recorded durably
   bool serve_unledgered = false;
   std::string keys;    ///< file; empty = nobody is asked for one
   std::string tenant;  ///< whose the requests are where nobody is asked for a key

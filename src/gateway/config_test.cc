@@ -22,6 +22,16 @@ TEST(Config, needs_only_a_fleet_and_a_spine_and_then_acts_on_nothing) {
   EXPECT_EQ(want.listen.address, "127.0.0.1");
 }
 
+TEST(Config, lets_tenants_ask_for_durable_answers_where_anything_is_durable) {
+  const ConfigReading reading =
+      parse_config("version: 1\nfleet: f.yaml\nspine: {dir: s, strict: [acme, labs]}\n", "ace.yaml");
+  ASSERT_TRUE(reading.mistakes.empty()) << describe(reading.mistakes);
+  EXPECT_EQ(reading.config.strict, (std::set<std::string, std::less<>>{"acme", "labs"}));
+  EXPECT_NE(mistakes("version: 1\nfleet: f.yaml\nspine: {dir: s, durability: relaxed, strict: [acme]}\n")
+                .find("makes nothing durable"),
+            std::string::npos);
+}
+
 TEST(Config, reads_every_key) {
   const ConfigReading reading = parse_config(R"(version: 1
 listen: {address: 127.0.0.2, port: 443, tls: {certificate: chain.pem, key: key.pem}}

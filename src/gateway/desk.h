@@ -92,6 +92,11 @@ class Desk {
   /// @param status of the answer, 0 = none came @param received bytes of its body
   void handed_on(Instant now, const HandedOn& what, int status, std::int64_t received);
 
+  /// Calls `then`, from any thread, once all that was recorded of it so far is durable.
+  /// @return false if something of it was lost, and never will be; not where it is served without a record
+  bool when_durable(const Flight& flight, std::function<void()> then);
+  bool when_durable(const HandedOn& what, std::function<void()> then);
+
   struct Choice {
     Verdict verdict = Verdict::no_capacity;
     OfferId offer;      ///< where to send it, if dispatched
@@ -202,6 +207,7 @@ class Desk {
   void record(Flight& flight, event::Event event, std::uint32_t ordinal = 0, event::Evidence evidence = {});
   void record_attempts(Flight& flight);
   void lose();
+  bool when_durable(const Telling* telling, std::uint64_t position, std::function<void()> then);
   bool recover(Instant now);
   bool observed(Era& era, Instant now, event::CapacityObserved seen);
   void wait(Flight& flight);

@@ -50,9 +50,30 @@ void Desk::record(Flight& f, event::Event e, std::uint32_t ordinal, event::Evide
   r.snapshot = f.telling->number;
   r.event = std::move(e);
   r.evidence = std::move(evidence);
-  if (spine_.append(r)) return;
+  if (spine_.append(r)) {
+    f.position = spine_.position();
+    return;
+  }
   lose();
   f.telling = nullptr;
+}
+
+bool Desk::when_durable(const Telling* telling, std::uint64_t position, std::function<void()> then) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (telling == nullptr || telling->broken) {
+      if (!options_.serve_unledgered) return false;
+      position = 0;
+    }
+  }
+  spine_.when_durable(position, std::move(then));
+  return true;
+}
+bool Desk::when_durable(const Flight& f, std::function<void()> then) {
+  return when_durable(f.telling.get(), f.position, std::move(then));
+}
+bool Desk::when_durable(const HandedOn& what, std::function<void()> then) {
+  return when_durable(what.telling.get(), what.position, std::move(then));
 }
 
 void Desk::record_attempts(Flight& f) {

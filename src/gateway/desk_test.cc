@@ -115,6 +115,40 @@ TEST(Desk, records_what_is_handed_on_unread_and_counts_none_of_it_as_money) {
   }
 }
 
+TEST(Desk, says_when_what_was_recorded_of_a_request_is_durable) {
+  DeskWorld w;
+  const auto flight = w.admit(w.arriving());
+  ASSERT_EQ(w.desk.decide(w.now, *flight).verdict, Verdict::dispatched);
+  int told = 0;
+  EXPECT_TRUE(w.desk.when_durable(*flight, [&] { ++told; }));
+  const std::uint64_t decided = w.spine.position();
+  (void)w.serve(w.arriving());
+  w.spine.sync(decided - 1);
+  EXPECT_EQ(told, 0) << "its decision is not on the disk";
+  w.spine.sync(decided);
+  EXPECT_EQ(told, 1);
+  (void)w.desk.completed(w.now, *flight, {Usage(Tokens{10}, Tokens{0}, Tokens{5}), OfferId{}, true});
+  EXPECT_TRUE(w.desk.when_durable(*flight, [&] { ++told; }));
+  EXPECT_EQ(told, 1);
+  w.spine.sync(w.spine.position());
+  EXPECT_EQ(told, 2);
+}
+
+TEST(Desk, says_at_once_that_what_was_lost_is_never_durable) {
+  for (const bool unledgered : {false, true}) {
+    DeskOptions options = DeskWorld::acting();
+    options.serve_unledgered = unledgered;
+    DeskWorld w(options);
+    const auto flight = w.admit(w.arriving());
+    ASSERT_EQ(w.desk.decide(w.now, *flight).verdict, Verdict::dispatched);
+    w.spine.failing = true;
+    (void)w.desk.completed(w.now, *flight, {Usage(Tokens{10}, Tokens{0}, Tokens{5}), OfferId{}, true});
+    bool told = false;
+    EXPECT_EQ(w.desk.when_durable(*flight, [&] { told = true; }), unledgered);
+    EXPECT_EQ(told, unledgered) << "whoever serves without a record does not wait for one";
+  }
+}
+
 TEST(Desk, hands_nothing_on_unread_that_cannot_be_recorded_or_held) {
   DeskWorld w;
   Caller caller = caller_of(w.world->fleet, "acme");

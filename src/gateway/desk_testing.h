@@ -1,6 +1,7 @@
 #pragma once
 /// A desk without a disk: its events in memory, checked by who would read them from one.
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,24 @@ class MemorySpine : public SpinePort {
     records.push_back(record);
     return {};
   }
+  [[nodiscard]] std::uint64_t position() const override { return records.size(); }
+  void when_durable(std::uint64_t position, std::function<void()> then) override {
+    if (position <= durable)
+      then();
+    else
+      waiting.emplace(position, std::move(then));
+  }
+  /// The disk has everything up to here.
+  void sync(std::uint64_t position) {
+    durable = position;
+    while (!waiting.empty() && waiting.begin()->first <= durable) {
+      const auto then = std::move(waiting.begin()->second);
+      waiting.erase(waiting.begin());
+      then();
+    }
+  }
+  std::uint64_t durable = 0;
+  std::multimap<std::uint64_t, std::function<void()>> waiting;
   event::Gap::Cause cause() override { return event::Gap::Cause::disk_full; }
 
   /// Every decision made again and every dollar, from the bytes of the records. @return what differs, or nothing

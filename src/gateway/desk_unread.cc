@@ -52,6 +52,7 @@ std::variant<HandedOn, Desk::Refusal> Desk::hand_on(Instant at, const Unread& un
       e.key = names->key;
     }
     if (!names || !spine_.append(record_of(out, 0))) out.telling = nullptr;
+    out.position = spine_.position();
   }
   if (!out.telling) {
     if (!spine_down_) lose();

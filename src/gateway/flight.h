@@ -18,6 +18,7 @@ struct Telling;
 struct HandedOn {
   event::Passed event;
   std::shared_ptr<Telling> telling;  ///< null: it is not recorded
+  std::uint64_t position = 0;        ///< on the spine
 };
 
 /// The proxy owns it, the desk alone changes it.
@@ -29,6 +30,7 @@ struct Flight {
   RequestId id;
   std::shared_ptr<Era> era;          ///< it came in under, and ends under
   std::shared_ptr<Telling> telling;  ///< null: none of it is recorded
+  std::uint64_t position = 0;        ///< on the spine, of what was recorded of it last
   event::Admitted admitted;
   std::string tenant;  ///< of the caller
   std::string_view data_class;

@@ -50,7 +50,9 @@ Gateway::Gateway(const Parts& parts)
               parts.config.cache && parts.config.cache->sampled,
               parts.config.timeouts,
               parts.tell,
-              parts.salt} {}
+              parts.salt,
+              parts.config.durability == spine::Durability::strict,
+              parts.config.strict} {}
 
 Result<std::unique_ptr<Gateway>> Gateway::start(const Parts& parts) {
   std::unique_ptr<Gateway> gateway(new Gateway(parts));

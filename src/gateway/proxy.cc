@@ -195,7 +195,7 @@ bool Proxy::admit(Serving& s) {
     case Desk::Refused::outdated:
       return true;
     case Desk::Refused::spine:
-      s.error = {503, "spine_unavailable", std::string(kUnrecordable)};
+      s.error = unrecordable();
       s.retry_after = kSecond;
       s.again = true;
       return false;
@@ -226,6 +226,11 @@ net::Task<bool> Proxy::answer_from_cache(Serving& s) {
   Usage usage = s.prompt_alone();
   if (const auto facts = wire::read_response(s.operation, found.answer->body, json_)) usage = s.usage_of(*facts, false);
   s.receipt = shared_.desk.answered_from_cache(clock_.now(), *s.flight, found.answer->source, usage);
+  if (!co_await durable(s.exchange.loop(), s.caller, *s.flight)) {
+    const wire::WireError error = unrecordable();
+    co_await fail(s, error, kSecond, true);
+    co_return true;
+  }
   std::string fields = s.head_fields(found.answer->content_type) + "x-ace-cache: hit\r\n";
   append_cost(fields, *s.receipt);
   s.told = 200;
@@ -288,7 +293,8 @@ net::Task<> Proxy::run(Serving& s) {
   }
   s.receipt = desk.gave_up(clock_.now(), *s.flight);
   if (s.begun) co_return;
-  const wire::WireError error = s.error;
+  const bool recorded = co_await durable(s.exchange.loop(), s.caller, *s.flight);
+  const wire::WireError error = recorded ? s.error : unrecordable();
   const bool again = error.status == 429 || error.status >= 500;
   co_await fail(s, error, s.retry_after, again);
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -32,9 +33,11 @@ struct ProxyShared {
   AnswerCache* cache;  ///< null = answers are not kept
   bool cache_sampled;
   Config::Timeouts timeouts;
-  std::function<void(SpanRecord)> tell;  ///< of requests that have ended; empty: nobody wants to know
-  std::string salt;                      ///< random bytes of this process
-  std::atomic<bool> draining = false;    ///< /readyz says no
+  std::function<void(SpanRecord)> tell;         ///< of requests that have ended; empty: nobody wants to know
+  std::string salt;                             ///< random bytes of this process
+  bool strict_all = false;                      ///< every answer waits until what was recorded of it is durable
+  std::set<std::string, std::less<>> strict{};  ///< or those of these tenants
+  std::atomic<bool> draining = false;           ///< /readyz says no
 };
 
 class Proxy final : public net::Handler {
@@ -66,6 +69,13 @@ class Proxy final : public net::Handler {
   net::Task<bool> answer_from_cache(Serving& s);
   CacheKey question_of(const Serving& s);
   std::string prompt_key_of(const std::string& tenant);
+  [[nodiscard]] bool is_strict(const Caller& caller) const {
+    return shared_.strict_all || shared_.strict.contains(caller.tenant);
+  }
+  /// Whether what was recorded of it so far is durable, for whom that is asked; waits for the spine's next commit.
+  template <class Recorded>
+  net::Task<bool> durable(net::Loop& loop, const Caller& caller, const Recorded& what);
+  net::Task<net::Io> hand_out(Serving& s, std::string_view events);
   void count(const Serving& s);
   void tell(const Serving& s, const Ended& ended);
   net::Task<Next> attempt(Serving& s);

@@ -73,9 +73,14 @@ net::Task<Proxy::Next> Proxy::whole(Serving& s, Attempt& a) {
   s.tokens = usage.prompt().value + usage.completion().value;
   const Desk::Answered answered{.usage = usage, .billed_as = a.billed_as, .streamed = false};
   s.receipt = shared_.desk.completed(clock_.now(), *s.flight, answered);
+  s.used = usage;
+  if (!co_await durable(s.exchange.loop(), s.caller, *s.flight)) {
+    const wire::WireError error = unrecordable();
+    co_await fail(s, error, kSecond, true);
+    co_return Next::done;
+  }
   std::string fields = s.head_fields(kJsonType);
   append_cost(fields, *s.receipt);
-  s.used = usage;
   s.told = 200;
   if (s.keep) {
     CachedAnswer kept{s.flight->id, std::string(kJsonType), answer.body};
@@ -85,10 +90,25 @@ net::Task<Proxy::Next> Proxy::whole(Serving& s, Attempt& a) {
   co_return Next::done;
 }
 
+/// Whole events of a stream to the client, after its head.
+net::Task<net::Io> Proxy::hand_out(Serving& s, std::string_view events) {
+  if (events.empty()) co_return net::Io::ok;
+  if (!s.begun) {
+    s.begun = true;
+    s.told = 200;
+    const std::string fields =
+        s.head_fields("text/event-stream") + "Cache-Control: no-cache\r\n" + predicted_field(s.flight->predicted);
+    (void)co_await s.exchange.begin(200, fields, std::nullopt);
+  }
+  const net::Io io = co_await s.exchange.write(events);
+  co_return io;
+}
+
 net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
   Desk& desk = shared_.desk;
   Answer& answer = *a.prepared.answer;
   bool told_first = false;
+  std::string_view held;
   Answer::State state = Answer::State::going;
   while (state == Answer::State::going) {
     const net::Incoming::Piece piece = co_await a.incoming->next();
@@ -116,17 +136,18 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
       if (answer.facts().reported || answer.content_events() > 0) failure.billed = s.usage_of(answer.facts(), true);
       co_return desk.failed(clock_.now(), *s.flight, failure) ? Next::again : Next::give_up;
     }
-    if (!step.pass.empty()) {
-      if (!s.begun) {
-        s.begun = true;
-        s.told = 200;
-        const std::string fields =
-            s.head_fields("text/event-stream") + "Cache-Control: no-cache\r\n" + predicted_field(s.flight->predicted);
-        (void)co_await s.exchange.begin(200, fields, std::nullopt);
-      }
-      const net::Io io = co_await s.exchange.write(step.pass);
-      if (io != net::Io::ok) co_return client_left(s, s.usage_of(answer.facts(), true), a.billed_as);
+    if (!s.begun && !step.pass.empty() && !co_await durable(s.exchange.loop(), s.caller, *s.flight)) {
+      s.error = unrecordable();
+      const Desk::Failed ours{.why = Rejection::failed, .billed = s.usage_of(answer.facts(), true), .local = true};
+      (void)desk.failed(clock_.now(), *s.flight, ours);
+      co_return Next::give_up;
     }
+    if (state == Answer::State::ended && is_strict(s.caller)) {
+      held = step.pass;  // the client takes it for the end, which is to be recorded first
+      break;
+    }
+    const net::Io io = co_await hand_out(s, step.pass);
+    if (io != net::Io::ok) co_return client_left(s, s.usage_of(answer.facts(), true), a.billed_as);
   }
   const bool ended = state == Answer::State::ended;
   const Usage usage = s.usage_of(answer.facts(), !ended);
@@ -143,6 +164,12 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
   }
   const Desk::Answered answered{.usage = usage, .billed_as = a.billed_as, .streamed = true};
   s.receipt = desk.completed(clock_.now(), *s.flight, answered);
+  if (!co_await durable(s.exchange.loop(), s.caller, *s.flight)) {
+    s.told = 503;  // the stream is cut before its end
+    s.told_code = unrecordable().code;
+    co_return Next::done;
+  }
+  (void)co_await hand_out(s, held);
   (void)co_await s.exchange.end();
   // What follows the last event is read, so that the connection can be kept.
   for (;;) {

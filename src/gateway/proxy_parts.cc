@@ -102,6 +102,10 @@ wire::WireError error_of(net::SendFault fault, std::string_view destination) {
   }
 }
 
+wire::WireError unrecordable() {
+  return {503, "spine_unavailable", "the request cannot be recorded now, so it is not served"};
+}
+
 wire::WireError error_of(Verdict verdict, bool shed) {
   if (shed) return {503, "overloaded", "too many requests wait for capacity, and others are worth more"};
   switch (verdict) {

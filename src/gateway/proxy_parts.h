@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "gateway/bell.h"
 #include "gateway/proxy.h"
 
 namespace ace::gateway {
@@ -62,7 +63,25 @@ struct Proxy::Attempt {
   OfferId billed_as{};
 };
 
-inline constexpr std::string_view kUnrecordable = "the request cannot be recorded now, so it is not served";
+/// Longest wait for a commit, which a disk that writes makes within some milliseconds.
+inline constexpr Duration kCommitMost = 5 * kSecond;
+
+template <class Recorded>
+net::Task<bool> Proxy::durable(net::Loop& loop, const Caller& caller, const Recorded& what) {
+  if (!is_strict(caller)) co_return true;
+  Bell bell(loop);
+  const auto done = std::make_shared<std::atomic<bool>>(false);
+  std::function<void()> then = [done, ring = bell.ringer()] {
+    *done = true;
+    ring();
+  };
+  if (!shared_.desk.when_durable(what, std::move(then))) co_return false;
+  const net::Steady deadline = loop.now() + kCommitMost;
+  while (!*done && loop.now() < deadline) co_await bell.until(deadline);
+  co_return *done;
+}
+
+wire::WireError unrecordable();
 inline constexpr std::string_view kJsonType = "application/json";
 inline constexpr std::size_t kErrorBytes = 64 * 1024;  ///< read of an error's body
 

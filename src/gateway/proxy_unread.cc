@@ -20,7 +20,7 @@ bool is_method(std::string_view method) {
 }
 
 wire::WireError not_recorded(const Desk::Refusal& refusal) {
-  if (refusal.why == Desk::Refused::spine) return {503, "spine_unavailable", std::string(kUnrecordable)};
+  if (refusal.why == Desk::Refused::spine) return unrecordable();
   return {403, "unpriced_under_budget",
           fmt::format("budget {} holds for this caller, and what this path costs is not known, so it cannot be held in "
                       "it",
@@ -170,6 +170,11 @@ net::Task<> Proxy::send_unread(Unread& u) {
   if (u.status == 401 || u.status == 402 || u.status == 403 || (u.status >= 300 && u.status < 400)) {
     const wire::WireError error = refused_call(u.status);
     co_await fail(u, error);
+    co_return;
+  }
+  if (!co_await durable(u.exchange.loop(), u.caller, *u.recorded)) {
+    const wire::WireError error = unrecordable();
+    co_await fail(u, error, kSecond, true);
     co_return;
   }
   u.told = u.status;

@@ -17,6 +17,10 @@ class RecordingPort final : public SpinePort {
     return recording_.symbol(kind, name, at);
   }
   Result<void> append(const event::Record& record) override { return recording_.append(record); }
+  [[nodiscard]] std::uint64_t position() const override { return recording_.position(); }
+  void when_durable(std::uint64_t position, std::function<void()> then) override {
+    recording_.when_settled(position, std::move(then));
+  }
   event::Gap::Cause cause() override {
     const spine::Health health = recording_.health();
     if (health.full) return event::Gap::Cause::disk_full;

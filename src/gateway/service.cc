@@ -126,7 +126,7 @@ Result<std::vector<std::string>> Service::reload(const Config& next, bool acknow
   note("listen", next.listen == old.listen);
   note("threads", next.threads == old.threads);
   note("spine", next.spine_dir == old.spine_dir && next.durability == old.durability &&
-                    next.serve_unledgered == old.serve_unledgered);
+                    next.serve_unledgered == old.serve_unledgered && next.strict == old.strict);
   note("keys or tenant", next.keys == old.keys && next.tenant == old.tenant);
   note("admin", next.admin == old.admin);
   note("cache", next.cache == old.cache);

@@ -294,6 +294,38 @@ TEST(Service, gives_an_answer_again_once_its_question_comes_back) {
   EXPECT_EQ(ledger.ledger.close(Grade::measured, {}).value().statement.cache_hits, 1U);
 }
 
+TEST(Service, ends_an_answer_to_a_strict_tenant_once_its_end_is_durable) {
+  Site::Wanted wanted;
+  wanted.group_delay = std::chrono::milliseconds{150};  // what is not waited for is not in the log when the answer is
+  wanted.strict = "acme";
+  Site site(std::move(wanted));
+  const auto recorded = [&](const std::string& id) {
+    const std::vector<event::Record> records = site.records();
+    return std::any_of(records.begin(), records.end(), [&](const event::Record& r) {
+      const auto* end = std::get_if<event::Completed>(&r.event);
+      return end != nullptr && to_string(end->id) == id;
+    });
+  };
+  const Got whole = site.chat();
+  EXPECT_EQ(whole.status, 200);
+  EXPECT_TRUE(recorded(whole.field("x-request-id")));
+  {
+    const net::Peer peer = net::Peer::connect(site.service->port());
+    (void)peer.send(
+        post("/v1/chat/completions", R"({"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]})"));
+    const Got stream = parse_got(peer.receive_until("[DONE]"));
+    EXPECT_EQ(stream.status, 200);
+    EXPECT_TRUE(recorded(stream.field("x-request-id"))) << "before the event that a client takes for the end";
+  }
+  site.cheap->set_listening(false);
+  site.dear->set_listening(false);
+  const Got failed = site.chat();
+  EXPECT_EQ(failed.status, 502);
+  EXPECT_TRUE(recorded(failed.field("x-request-id"))) << "an id that anybody was given is on the disk";
+  ASSERT_EQ(site.stop(), "");
+  EXPECT_EQ(verified(site.spine()), "");
+}
+
 TEST(Service, leaves_a_destination_alone_before_its_429) {
   Site::Wanted wanted;
   wanted.cheap.fields =

@@ -52,9 +52,11 @@ class Site {
     std::string cheap_more{}, tenants = "{acme: {}}", more{};  ///< of the fleet file
     bool pool = false;  ///< GPUs at the provider of `cheap`, in the place of its API, with metrics
     std::string mode = "inline";
+    std::string strict{};                                 ///< tenants whose answers wait for the spine
+    Duration group_delay = std::chrono::milliseconds{5};  ///< of the spine
   };
   Site() : Site(Wanted{}) {}
-  explicit Site(Wanted wanted) : folder_(fresh_folder()) {
+  explicit Site(Wanted wanted) : folder_(fresh_folder()), group_delay_(wanted.group_delay) {
     cheap = simulated::Upstream::start(wanted.cheap).value();
     dear = simulated::Upstream::start(wanted.dear).value();
     fleet_ = "version: 1\nproviders:\n  cheap: {jurisdictions: [us], api: openai, url: \"http://127.0.0.1:" +
@@ -77,7 +79,8 @@ tenants: )" + wanted.tenants +
              wanted.more;
     const std::string yaml =
         "version: 1\nlisten: {port: 0}\nthreads: 2\nfleet: fleet.yaml\ntenant: acme\nmode: " + wanted.mode +
-        "\nspine: {dir: " + spine() + "}\n" + wanted.config;
+        "\nspine: {dir: " + spine() + (wanted.strict.empty() ? "" : ", strict: [" + wanted.strict + "]") + "}\n" +
+        wanted.config;
     ConfigReading reading = parse_config(yaml, "ace.yaml");
     ACE_CHECK(reading.mistakes.empty(), describe(reading.mistakes).c_str());
     config_ = reading.config;
@@ -116,12 +119,13 @@ tenants: )" + wanted.tenants +
       if (read) *files = {text};
       return read;
     };
+    options.store.group_delay = group_delay_;
     options.secrets = secrets_of_process(folder_.string());
     Result<std::unique_ptr<Service>> started = Service::start(std::move(options));
     ACE_CHECK(started.has_value(), started ? "" : started.error().what().c_str());
     service = *std::move(started);
   }
-  /// Every record of the spine. @pre stopped
+  /// Every record that is in the log; of a gateway that runs, those that were committed.
   [[nodiscard]] std::vector<event::Record> records() const {
     std::vector<event::Record> all;
     const auto disk = PosixDisk::open(spine(), PosixDisk::Access::read).value();
@@ -160,6 +164,7 @@ tenants: )" + wanted.tenants +
     return folder;
   }
   std::filesystem::path folder_;
+  Duration group_delay_;
   std::string fleet_;
   Config config_;
 };

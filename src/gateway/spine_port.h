@@ -1,6 +1,7 @@
 #pragma once
 /// Where the desk's events go: a port, so that its tests need no disk.
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "core/result.h"
@@ -20,6 +21,11 @@ class SpinePort {
   virtual Result<std::uint32_t> symbol(event::Named::Kind kind, std::string_view name, Instant at) = 0;
   /// @return unavailable if it cannot be written
   virtual Result<void> append(const event::Record& record) = 0;
+  /// Of what was appended last.
+  [[nodiscard]] virtual std::uint64_t position() const = 0;
+  /// Calls `then` once what was appended up to there is durable: at once or later, from any thread. Never, if it cannot
+  /// be made so. From any thread.
+  virtual void when_durable(std::uint64_t position, std::function<void()> then) = 0;
   /// Why it could not.
   virtual event::Gap::Cause cause() = 0;
 };
