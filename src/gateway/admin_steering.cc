@@ -152,6 +152,60 @@ Json view_of(const ModeView& m) {
 
 Answer mode(const Asked& asked) { return {200, view_of(asked.steering().mode())}; }
 
+/// How far what was predicted is off what came, as a share of it; null where nothing came.
+Json error_of(double predicted, double realised) {
+  return realised > 0.0 ? Json((predicted - realised) / realised) : Json();
+}
+
+Json view_of(const TrialArm& arm) {
+  const auto usd = [](Usd amount) { return static_cast<double>(amount.nano); };
+  return {{"requests", arm.requests},
+          {"served", arm.served},
+          {"cost_usd", to_decimal(arm.cost)},
+          {"baseline_usd", to_decimal(arm.baseline)},
+          {"predicted_cost_usd", to_decimal(arm.predicted)},
+          {"cost_error", error_of(usd(arm.predicted), usd(arm.cost))},
+          {"would_cost_usd", to_decimal(arm.would)},
+          {"predicted_s", arm.predicted_s},
+          {"realised_s", arm.realised_s},
+          {"latency_error", error_of(arm.predicted_s, arm.realised_s)}};
+}
+
+Json view_of(const TrialWindow& w) {
+  return {{"from", to_rfc3339(w.from)},
+          {"to", to_rfc3339(w.to)},
+          {"verdict", !w.breach.empty() ? "breached"
+                      : w.enough        ? "clean"
+                                        : "too_few"},
+          {"breach", or_null(w.breach)},
+          {"control", view_of(w.arms[0])},
+          {"ace", view_of(w.arms[1])}};
+}
+
+Answer trial(const Asked& asked) {
+  const auto most = number(asked, "limit", 12, 288);
+  if (!most) return refusal(400, "invalid", "limit: expected a whole number from 1 to 288");
+  const TrialView t = asked.steering().trial(static_cast<std::size_t>(*most));
+  Json windows = Json::array();
+  for (const TrialWindow& w : t.windows) windows.push_back(view_of(w));
+  const Json difference = t.difference ? Json({{"mean", t.difference->mean},
+                                               {"half_width", t.difference->half_width},
+                                               {"windows", t.difference->windows}})
+                                       : Json();
+  return {200, Json({{"clean_windows", t.clean},
+                     {"demoted", or_null(t.demoted)},
+                     {"gates",
+                      {{"window_s", to_seconds(t.gates.window)},
+                       {"requests_min", t.gates.requests_min},
+                       {"served_min", t.gates.served_min},
+                       {"cost_error_max", t.gates.cost_error_max},
+                       {"aa_difference_max", t.gates.aa_difference_max},
+                       {"clean_windows", t.gates.clean_windows}}},
+                     {"difference", difference},
+                     {"total", {{"control", view_of(t.total[0])}, {"ace", view_of(t.total[1])}}},
+                     {"windows", windows}})};
+}
+
 Answer set_mode(const Asked& asked) {
   std::string wanted;
   double share = 0.0;
@@ -243,6 +297,10 @@ constexpr std::string_view kStatus =
     R"({"type":"object","required":["status"],"properties":{"status":{"type":"string"}}})";
 constexpr std::string_view kMode =
     R"({"type":"object","required":["mode","canary_share","clean_windows","clean_windows_needed","demoted","in_flight","waiting","spine_writable","draining"]})";
+constexpr std::string_view kTrial =
+    R"({"type":"object","required":["clean_windows","demoted","gates","difference","total","windows"],"properties":{"total":{"type":"object","required":["control","ace"],"properties":{"control":{"$ref":"#/components/schemas/TrialArm"},"ace":{"$ref":"#/components/schemas/TrialArm"}}},"windows":{"type":"array","items":{"type":"object","required":["from","to","verdict","breach","control","ace"],"properties":{"verdict":{"enum":["clean","breached","too_few"]},"control":{"$ref":"#/components/schemas/TrialArm"},"ace":{"$ref":"#/components/schemas/TrialArm"}}}}}})";
+constexpr std::string_view kTrialArm =
+    R"({"type":"object","required":["requests","served","cost_usd","baseline_usd","predicted_cost_usd","cost_error","would_cost_usd","predicted_s","realised_s","latency_error"]})";
 constexpr std::string_view kCount = R"({"type":"integer","minimum":1})";
 
 }  // namespace
@@ -311,6 +369,13 @@ std::vector<Admin::Route> steering_routes() {
            R"({"type":"object","required":["mode"],"properties":{"mode":{"enum":["observe","shadow","canary","inline"]},"canary_share":{"type":"number","minimum":0,"maximum":1},"force":{"type":"boolean"}}})",
        .answers = kMode,
        .run = set_mode},
+      {.method = "GET",
+       .path = "/v1/trial",
+       .summary =
+           "Windows of the trial, newest first: what each arm came to, what was predicted, and what was breached",
+       .query = {{"limit", kCount}},
+       .answers = kTrial,
+       .run = trial},
       {.method = "POST",
        .path = "/v1/drain",
        .summary = "Takes no new requests, ends what is under way, then stops",
@@ -376,6 +441,7 @@ std::string Admin::openapi(std::string_view version) {
                          {"paths", paths},
                          {"components",
                           {{"responses", {{"Error", error}}},
+                           {"schemas", {{"TrialArm", Json::parse(kTrialArm)}}},
                            {"securitySchemes", {{"admin", {{"type", "http"}, {"scheme", "bearer"}}}}}}}};
   return document.dump(1) + "\n";
 }

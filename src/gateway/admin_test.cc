@@ -43,6 +43,17 @@ struct Steered final : Steering {
   }
   std::vector<BudgetView> budgets() override { return {{.name = "b", .window = "month", .limit = Usd{1'000'000'000}}}; }
   ModeView mode() override { return {.mode = mode_now, .draining = drains}; }
+  TrialView trial(std::size_t most) override {
+    TrialWindow clean, breached;
+    clean.enough = breached.enough = true;
+    breached.breach = "served 98.00% of its requests, the gate is 99.90%";
+    clean.arms[1] = {.requests = 100, .served = 100, .cost = Usd{4'000'000'000}, .predicted = Usd{5'000'000'000}};
+    TrialView view;
+    view.clean = 1;
+    view.windows = {clean, breached};
+    view.windows.resize(std::min(most, view.windows.size()));
+    return view;
+  }
   Result<void> set_mode(std::string_view wanted, double, bool forced) override {
     if (wanted == "inline" && !forced) return Error(Errc::check_failed, "3 clean windows are missing");
     mode_now = wanted;
@@ -119,7 +130,10 @@ struct Served {
 };
 
 /// Where a value differs from a schema, as far as the description uses schemas; "" if nowhere.
-std::string misfit(const Json& value, const Json& schema) {
+/// @param description that a schema refers to
+std::string misfit(const Json& value, const Json& schema, const Json& description) {
+  if (schema.contains("$ref"))
+    return misfit(value, description.at(Json::json_pointer(schema["$ref"].get<std::string>().substr(1))), description);
   const std::string type = schema.value("type", "");
   if (type == "object" && !value.is_object()) return "no object: " + value.dump();
   if (type == "array" && !value.is_array()) return "no array: " + value.dump();
@@ -129,10 +143,12 @@ std::string misfit(const Json& value, const Json& schema) {
   const Json properties = schema.value("properties", Json::object());
   for (const auto& [name, property] : properties.items())
     if (value.contains(name))
-      if (const std::string inside = misfit(value[name], property); !inside.empty()) return name + ": " + inside;
+      if (const std::string inside = misfit(value[name], property, description); !inside.empty())
+        return name + ": " + inside;
   if (value.is_array() && schema.contains("items"))
     for (const Json& item : value)
-      if (const std::string inside = misfit(item, schema["items"]); !inside.empty()) return "item " + inside;
+      if (const std::string inside = misfit(item, schema["items"], description); !inside.empty())
+        return "item " + inside;
   return "";
 }
 
@@ -158,7 +174,8 @@ TEST(Admin, serves_what_it_describes) {
       EXPECT_TRUE(got.status >= 200 && got.status < 300) << verb << " " << target << " " << got.status << got.text;
       const Json content = operation["responses"]["2XX"].value("content", Json());
       if (content.is_object()) {
-        EXPECT_EQ(misfit(got.json, content["application/json"]["schema"]), "") << verb << " " << target << got.text;
+        EXPECT_EQ(misfit(got.json, content["application/json"]["schema"], description), "")
+            << verb << " " << target << got.text;
       }
       for (const char* other : {"GET", "POST", "PUT", "DELETE", "PATCH"}) {
         std::string small = other;
@@ -261,6 +278,24 @@ TEST(Admin, makes_exchanges_and_ends_keys_that_are_in_force_at_once) {
     EXPECT_EQ(got.status, c.status) << c.target << c.body;
     EXPECT_THAT(got.text, HasSubstr(c.message));
   }
+}
+
+TEST(Admin, shows_what_each_window_of_the_trial_came_to) {
+  Served served;
+  const Json all = served.ask("GET", "/v1/trial").json;
+  ASSERT_EQ(all["windows"].size(), 2U);
+  const Json& clean = all["windows"][0];
+  EXPECT_EQ(clean["verdict"], "clean");
+  EXPECT_EQ(clean["breach"], nullptr);
+  EXPECT_EQ(clean["ace"]["predicted_cost_usd"], "5.00");
+  EXPECT_DOUBLE_EQ(clean["ace"]["cost_error"].get<double>(), 0.25) << "5 USD were predicted for what cost 4";
+  EXPECT_EQ(clean["control"]["cost_error"], nullptr) << "nothing was served";
+  EXPECT_EQ(all["windows"][1]["verdict"], "breached");
+  EXPECT_THAT(all["windows"][1]["breach"].get<std::string>(), HasSubstr("98.00%"));
+  EXPECT_EQ(all["gates"]["clean_windows"], 3);
+  EXPECT_EQ(all["difference"], nullptr);
+  EXPECT_EQ(served.ask("GET", "/v1/trial?limit=1").json["windows"].size(), 1U);
+  EXPECT_EQ(served.ask("GET", "/v1/trial?limit=0").status, 400);
 }
 
 TEST(Admin, moves_mode_and_configuration_and_says_what_is_missing) {

@@ -53,6 +53,7 @@ class Service final : public Steering {
   std::vector<DecisionView> decisions(std::size_t most) override;
   std::vector<BudgetView> budgets() override;
   ModeView mode() override;
+  TrialView trial(std::size_t most) override;
   Result<void> set_mode(std::string_view mode, double canary_share, bool forced) override;
   void drain() override;
   std::string config() override;

@@ -60,6 +60,19 @@ ModeView Service::mode() {
   return out;
 }
 
+TrialView Service::trial(std::size_t most) {
+  const Desk::Standing standing = desk_->standing();
+  TrialView out;
+  out.gates = options_.config.trial;  // changes with the next start alone
+  out.clean = standing.clean;
+  out.total = standing.total;
+  out.difference = standing.difference;
+  out.demoted = standing.demoted;
+  for (auto it = standing.windows.rbegin(); it != standing.windows.rend() && out.windows.size() < most; ++it)
+    out.windows.push_back(*it);
+  return out;
+}
+
 Result<void> Service::set_mode(std::string_view word, double canary_share, bool forced) {
   const std::scoped_lock lock(steering_);
   const Result<Mode> mode = mode_of(word);

@@ -326,6 +326,24 @@ TEST(Service, ends_an_answer_to_a_strict_tenant_once_its_end_is_durable) {
   EXPECT_EQ(verified(site.spine()), "");
 }
 
+TEST(Service, shows_its_operator_windows_with_what_was_predicted_and_what_came) {
+  Site::Wanted wanted;
+  wanted.config = "trial: {window: 1s, requests_min: 2}\n";
+  Site site(std::move(wanted));
+  ASSERT_TRUE(net::eventually([&] {
+    EXPECT_EQ(site.chat().status, 200);
+    return !site.service->trial(10).windows.empty();
+  }));
+  const TrialView trial = site.service->trial(10);
+  EXPECT_EQ(trial.gates.requests_min, 2U);
+  const TrialArm& ace = trial.windows.front().arms[1];
+  EXPECT_GE(ace.served, 2U);
+  EXPECT_GT(ace.cost, Usd{});
+  EXPECT_GT(ace.predicted, Usd{});
+  EXPECT_GT(ace.predicted_s, 0.0);
+  EXPECT_TRUE(site.service->trial(0).windows.empty());
+}
+
 TEST(Service, leaves_a_destination_alone_before_its_429) {
   Site::Wanted wanted;
   wanted.cheap.fields =

@@ -1,6 +1,7 @@
 #pragma once
 /// What the admin API shows and moves, as the gateway offers it: names instead of ids, so that a picture taken before a
 /// reload means the same after it.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "core/money.h"
 #include "core/result.h"
 #include "core/time.h"
+#include "gateway/trial.h"
 
 namespace ace::gateway {
 
@@ -66,6 +68,16 @@ struct ModeView {
   bool spine_writable = true, draining = false;
 };
 
+/// What the trial ladder has seen of both arms, and what it asks for.
+struct TrialView {
+  TrialGates gates{};
+  std::size_t clean = 0;                          ///< windows in a row
+  std::array<TrialArm, 2> total{};                ///< since the start: control, ACE
+  std::optional<Trial::Difference> difference{};  ///< between the arms; none: there is nothing to compare yet
+  std::vector<TrialWindow> windows{};             ///< that have ended, the newest first
+  std::string demoted{};                          ///< as of a ModeView
+};
+
 class Steering {
  public:
   virtual ~Steering() = default;
@@ -78,6 +90,7 @@ class Steering {
   [[nodiscard]] virtual std::vector<DecisionView> decisions(std::size_t most) = 0;
   [[nodiscard]] virtual std::vector<BudgetView> budgets() = 0;
   [[nodiscard]] virtual ModeView mode() = 0;
+  [[nodiscard]] virtual TrialView trial(std::size_t most) = 0;
 
   /// @param forced  the operator takes a step up upon himself @return check_failed, saying what it lacks; bad_input
   virtual Result<void> set_mode(std::string_view mode, double canary_share, bool forced) = 0;
