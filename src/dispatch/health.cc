@@ -14,6 +14,8 @@ constexpr double kShowStep = 0.002;  ///< a smaller move of P(fail) or 1% of the
 constexpr double kOverloadedFactor = 1.25;
 constexpr double kPanicFactor = 4.0;
 constexpr double kSlowFrom = 1.5;  ///< fast over slow average of TPOT
+/// The same of TTFT, which also moves with the length of prompts, of which long ones come in runs.
+constexpr double kFirstTokenSlowFrom = 3.0;
 constexpr std::int64_t kAnswersToCompare = 256;
 constexpr double kCapDecrease = 0.8, kCapIncrease = 0.02;
 constexpr double kReservedDecrease = 0.9, kReservedIncrease = 0.002;  ///< the latter per 10 s
@@ -50,10 +52,27 @@ void Health::advance(Instant now) {
   }
 }
 
+void Slowness::add(double seconds) {
+  if (answers >= kAnswersToCompare) seconds = std::min(seconds, Health::kDerateMost * slow);
+  const double share = 1.0 / static_cast<double>(++answers);
+  average(fast, seconds, std::max(share, 1.0 / 32.0));
+  average(slow, seconds, std::max(share, 1.0 / 1024.0));
+}
+
+double Slowness::above(double from) const {
+  return answers >= kAnswersToCompare && slow > 0.0 && fast > from * slow ? fast / slow : 1.0;
+}
+
+bool Slowness::forgive() {
+  if (fast <= slow) return false;
+  fast += (slow - fast) * (1.0 - 0.7937);
+  return true;
+}
+
 double Health::price_factor() const {
   double factor = derate;
-  if (answers >= kAnswersToCompare && tpot_slow > 0.0 && tpot_fast > kSlowFrom * tpot_slow)
-    factor = std::max(factor, std::min(tpot_fast / tpot_slow, kDerateMost));
+  factor = std::max(
+      {factor, std::min(tpot.above(kSlowFrom), kDerateMost), std::min(ttft.above(kFirstTokenSlowFrom), kDerateMost)});
   if (healthy_share > 0.0) factor /= healthy_share;
   return factor;
 }
@@ -127,13 +146,8 @@ void Healths::succeeded(Instant now, const Claim& claim, const Observed& seen, L
   health.in_a_row = 0;
   average(health.fail_share, 0.0, kFailWeight);
   if (health.fail_share < 1e-4) health.fail_share = 0.0;
-  if (!offer.profile && seen.tpot.count() > 0) {
-    const double tpot = to_seconds(seen.tpot);
-    // Plain means until there are enough answers: one lucky first answer must not make all later ones look slow.
-    const double share = 1.0 / static_cast<double>(++health.answers);
-    average(health.tpot_fast, tpot, std::max(share, 1.0 / 32.0));
-    average(health.tpot_slow, tpot, std::max(share, 1.0 / 1024.0));
-  }
+  if (!offer.profile && seen.tpot.count() > 0) health.tpot.add(to_seconds(seen.tpot));
+  if (!offer.profile && seen.ttft.count() > 0) health.ttft.add(to_seconds(seen.ttft));
   const bool closes = health.tripped && health.tripped_until != kForever && nanos(claim.at) >= health.tripped_at;
   if (closes) close(health);
   if (closes || std::fabs(health.fail_share - health.shown_fail) >= kShowStep ||
@@ -287,10 +301,7 @@ void Healths::recover(Instant now, Live& live) {
       if (health.derate < 1.01) health.derate = 1.0;
       moved = true;
     }
-    if (health.tpot_fast > health.tpot_slow) {  // priced out, it gives no answers that could show it is fast again
-      health.tpot_fast += (health.tpot_slow - health.tpot_fast) * (1.0 - 0.7937);
-      moved = true;
-    }
+    for (Slowness* slowness : {&health.tpot, &health.ttft}) moved = slowness->forgive() || moved;
     const std::int64_t second = floor_div(nanos(now), nanos(kSecond));
     bool caps = false;
     for (std::size_t k = 0; k < kRateLimits; ++k) {

@@ -13,6 +13,19 @@
 
 namespace ace {
 
+/// How slow something is against its own past: averages over about 32 and 1,024 answers.
+struct Slowness {
+  double fast = 0.0, slow = 0.0;  ///< seconds
+  std::int64_t answers = 0;
+  /// Plain means until there are enough answers: one lucky first answer must not make all later ones look slow. Then
+  /// one counts for at most eight times the usual, so that none alone makes its destination slow.
+  void add(double seconds);
+  /// fast / slow where that is above `from`, after enough answers to tell; else 1.
+  [[nodiscard]] double above(double from) const;
+  /// Whoever is priced out gives no answers that could show that it is fast again. @return whether it had been slow
+  bool forgive();
+};
+
 /// How one destination fares.
 ///
 /// | signal | what moves |
@@ -53,9 +66,8 @@ struct Health {
   double cap_share = 1.0;                              ///< reserved: what is left of the declared cap
   RateCaps caps{}, declared{};                         ///< payg; 0 = none known
   std::array<std::int64_t, kRateLimits> cut_second{};  ///< of a cap, so that one burst cuts it once
-  double tpot_fast = 0.0, tpot_slow = 0.0;             ///< seconds per token, averages over about 32 and 1,024 answers
-  std::int64_t answers = 0;
-  double shown_fail = 0.0, shown_factor = 1.0;  ///< as last written to the columns
+  Slowness tpot, ttft;                                 ///< of APIs, per token and to the first one
+  double shown_fail = 0.0, shown_factor = 1.0;         ///< as last written to the columns
 
   void advance(Instant now);
   [[nodiscard]] bool failing() const {

@@ -233,6 +233,27 @@ TEST(Health, overload_and_slowness_price_up_gradually_and_fall_back) {
   EXPECT_TRUE(w.open(430, 1));
 }
 
+TEST(Health, an_api_whose_first_token_takes_much_longer_than_it_did_is_priced_up) {
+  World w(2);
+  double now = 0.0;
+  const auto answers = [&](int count, Duration ttft) {
+    for (int i = 0; i < count; ++i, now += 0.01) {
+      Observed seen = learn::answer(100);  // its pace stays what it was
+      seen.ttft = ttft;
+      w.belief->completed(at(now), w.send(now, 1), seen, true);
+    }
+  };
+  const auto derate = [&](double t, std::size_t i) { return w.live(t).derate[w.offer(i).value]; };
+  answers(300, 100 * kMs);
+  answers(60, 200 * kMs);
+  EXPECT_EQ(derate(now, 1), 1.0) << "prompts may have become longer";
+  answers(60, 2000 * kMs);
+  EXPECT_GT(derate(now, 1), 3.0) << "it answers, ten times slower than it did";
+  EXPECT_EQ(derate(now, 0), 1.0);
+  for (; now < 300.0; now += 10.0) w.live(now);
+  EXPECT_EQ(derate(now, 1), 1.0) << "it is given another chance";
+}
+
 TEST(Health, a_lucky_first_answer_does_not_make_the_later_ones_slow) {
   World w(2);
   w.answer(1, 0, 2 * kMs);

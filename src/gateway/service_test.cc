@@ -326,6 +326,26 @@ TEST(Service, ends_an_answer_to_a_strict_tenant_once_its_end_is_durable) {
   EXPECT_EQ(verified(site.spine()), "");
 }
 
+TEST(Service, leaves_a_destination_alone_that_answers_far_slower_than_it_did) {
+  Site::Wanted wanted;
+  wanted.cheap.tokens = 2;
+  wanted.dear.tokens = 2;
+  wanted.dear_price = R"(input: "1.50 USD/Mtok", output: "3 USD/Mtok")";  // little more than cheap asks
+  Site site(std::move(wanted));
+  const auto stream = [&] { return site.chat(R"(,"stream":true)").field("x-ace-destination"); };
+  for (int i = 0; i < 260; ++i) ASSERT_EQ(stream(), "cheap");
+  simulated::Script slow;
+  slow.tokens = 2;
+  slow.ttft = std::chrono::milliseconds{120};  // within the 2 s of its class: no promise is broken
+  site.cheap->provider().set_script(slow);
+  int asked = 0;
+  while (asked < 60 && stream() == "cheap") ++asked;
+  EXPECT_GT(asked, 5) << "a few slow answers say little";
+  EXPECT_LT(asked, 60);
+  ASSERT_EQ(site.stop(), "");
+  EXPECT_EQ(verified(site.spine()), "");
+}
+
 TEST(Service, shows_its_operator_windows_with_what_was_predicted_and_what_came) {
   Site::Wanted wanted;
   wanted.config = "trial: {window: 1s, requests_min: 2}\n";

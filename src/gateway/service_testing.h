@@ -52,6 +52,7 @@ class Site {
     std::string cheap_more{}, tenants = "{acme: {}}", more{};  ///< of the fleet file
     bool pool = false;  ///< GPUs at the provider of `cheap`, in the place of its API, with metrics
     std::string mode = "inline";
+    std::string dear_price = R"(input: "10 USD/Mtok", output: "20 USD/Mtok")";
     std::string strict{};                                 ///< tenants whose answers wait for the spine
     Duration group_delay = std::chrono::milliseconds{5};  ///< of the spine
   };
@@ -64,7 +65,8 @@ class Site {
              "\"}\n  dear: {jurisdictions: [eu], api: openai, url: \"http://127.0.0.1:" + std::to_string(dear->port()) +
              "\"}\n" + R"(prices:
   - cheap/m: {input: "1 USD/Mtok", output: "2 USD/Mtok", source: "a test", as_of: 2026-11-01}
-  - dear/m: {input: "10 USD/Mtok", output: "20 USD/Mtok", source: "a test", as_of: 2026-11-01}
+  - dear/m: {)" +
+             wanted.dear_price + R"(, source: "a test", as_of: 2026-11-01}
 models:
   m: {context: 100000, capabilities: [tools, json_schema], baseline: {destination: dear, price_key: dear/m, as_of: 2026-11-01, contracted: true}}
 slo_classes: {chat: {ttft: 2s}}
