@@ -278,6 +278,8 @@ class Page {
     said("corrections", "facts came after their request was booked");
     said("corrections_of_closed_cells", "of them in cells that were closed");
     said("requests_without_admission", "requests of which the log has no beginning");
+    if (l.contains("requests_unpriced"))
+      said("requests_unpriced", "requests were handed on unread: they have no price, and are in no amount here");
     said("gaps", "gaps: what was decided in them is disallowed");
     said("gpu_bookings_refused", "bookings of GPU time that was booked already");
     if (l.contains("records_acknowledged_early"))
