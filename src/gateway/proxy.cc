@@ -20,6 +20,15 @@ std::uint32_t needs_of(const wire::Request& r) {
          (r.structured_output ? kJsonSchema : 0U) | (r.reasoning ? kReasoning : 0U);
 }
 
+constexpr std::string_view kModels = "/v1/models/";
+
+/// @param name in JSON
+std::string model_json(const std::string& name, bool anthropic) {
+  if (anthropic)
+    return fmt::format(R"({{"type":"model","id":{0},"display_name":{0},"created_at":"1970-01-01T00:00:00Z"}})", name);
+  return fmt::format(R"({{"id":{},"object":"model","created":0,"owned_by":"ace"}})", name);
+}
+
 /// Whether the client wants an answer made for it alone.
 bool past_the_cache(const net::RequestHead& head) {
   const net::Field* const control = net::find(head.fields, "cache-control");
@@ -46,15 +55,18 @@ net::Task<> Proxy::serve(net::Exchange& exchange) {
     co_return;
   }
   const std::optional<wire::Operation> operation = wire::operation_of(head.method, path);
-  if (!operation)
+  if (!operation && head.method == "GET" && path.starts_with(kModels) && path.size() > kModels.size())
+    co_await list_models(exchange, path.substr(kModels.size()));
+  else if (!operation)
     co_await hand_on(exchange);
   else if (*operation == wire::Operation::models)
-    co_await list_models(exchange);
+    co_await list_models(exchange, {});
   else
     co_await serve_operation(exchange, *operation);
 }
 
-net::Task<> Proxy::list_models(net::Exchange& exchange) {
+/// @param wanted name of the one that is asked for, as it stands in the path; empty = all
+net::Task<> Proxy::list_models(net::Exchange& exchange, std::string_view wanted) {
   const std::shared_ptr<const World> world = shared_.desk.world();
   const auto admitted = shared_.callers.admit(exchange.head().fields, world->fleet, nullptr, clock_.now());
   const bool anthropic = net::find(exchange.head().fields, "anthropic-version") != nullptr;
@@ -63,6 +75,16 @@ net::Task<> Proxy::list_models(net::Exchange& exchange) {
   if (const auto* refused = std::get_if<Callers::Refused>(&admitted)) {
     status = refused->error.status;
     body = wire::error_body(anthropic ? wire::Dialect::anthropic : wire::Dialect::openai, refused->error);
+  } else if (!wanted.empty()) {
+    const auto model = world->fleet.model(wanted);
+    if (model && world->routes[model->value].valid()) {
+      body = model_json(json_text(wanted), anthropic);
+    } else {
+      const wire::WireError error{404, "model_not_found",
+                                  fmt::format("no destination serves a model named {}", wire::echo(wanted)), "model"};
+      status = error.status;
+      body = wire::error_body(anthropic ? wire::Dialect::anthropic : wire::Dialect::openai, error);
+    }
   } else {
     std::string first, last;  // in JSON
     for (std::size_t m = 0; m < world->fleet.models.size(); ++m) {
@@ -70,10 +92,7 @@ net::Task<> Proxy::list_models(net::Exchange& exchange) {
       last = json_text(world->fleet.models[m].name);
       if (first.empty()) first = last;
       if (!body.empty()) body += ',';
-      body += anthropic
-                  ? fmt::format(R"({{"type":"model","id":{0},"display_name":{0},"created_at":"1970-01-01T00:00:00Z"}})",
-                                last)
-                  : fmt::format(R"({{"id":{},"object":"model","created":0,"owned_by":"ace"}})", last);
+      body += model_json(last, anthropic);
     }
     body = anthropic ? fmt::format(R"({{"data":[{}],"has_more":false,"first_id":{},"last_id":{}}})", body,
                                    first.empty() ? "null" : first, last.empty() ? "null" : last)

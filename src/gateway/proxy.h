@@ -57,7 +57,7 @@ class Proxy final : public net::Handler {
   enum class Next : std::uint8_t;
 
   net::Task<> serve_operation(net::Exchange& exchange, wire::Operation operation);
-  net::Task<> list_models(net::Exchange& exchange);
+  net::Task<> list_models(net::Exchange& exchange, std::string_view wanted);
   net::Task<> hand_on(net::Exchange& exchange);
   net::Task<> send_unread(Unread& u);
   std::optional<wire::WireError> settle_unread(Unread& u) const;

@@ -85,6 +85,12 @@ TEST(Service, serves_every_operation_whole_and_streamed) {
   const Got models = site.send("GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(models.status, 200);
   EXPECT_NE(models.body.find("\"id\":\"m\""), std::string::npos);
+  const auto model = [&](const std::string& name, const std::string& fields) {
+    return site.send("GET /v1/models/" + name + " HTTP/1.1\r\nHost: x\r\n" + fields + "Connection: close\r\n\r\n");
+  };
+  EXPECT_EQ(model("m", "").body, R"({"id":"m","object":"model","created":0,"owned_by":"ace"})");
+  EXPECT_NE(model("m", "anthropic-version: 2023-06-01\r\n").body.find("display_name"), std::string::npos);
+  EXPECT_EQ(model("none", "").status, 404);
   ASSERT_EQ(site.stop(), "");
   EXPECT_EQ(verified(site.spine()), "");
   for (const auto& end : all<event::Completed>(site.records())) EXPECT_EQ(end.outcome, event::Outcome::served);
