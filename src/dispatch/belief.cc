@@ -42,7 +42,7 @@ struct Belief::State {
         scarcity(fleet),
         residency(fleet, live),
         healths(fleet, occupancy, live),
-        retries(fleet.fleet().policies.retry_budget_ppm),
+        retries(fleet.fleet().policies.retry_budget_ppm, fleet.fleet().policies.retries_min),
         loads(fleet),
         changes(fleet),
         units(fleet.fleet().destinations.size()) {

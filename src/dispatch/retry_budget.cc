@@ -19,7 +19,7 @@ void RetryBudget::advance(Instant now) {
 
 bool RetryBudget::spend(Instant now) {
   advance(now);
-  const std::int64_t allowed = std::max(kLeast, sum_.dispatched * share_ppm_ / 1'000'000);
+  const std::int64_t allowed = std::max(least_, sum_.dispatched * share_ppm_ / 1'000'000);
   if (share_ppm_ <= 0 || sum_.retried >= allowed) return false;
   ++bins_[index()].retried;
   ++sum_.retried;

@@ -12,10 +12,9 @@ namespace ace {
 /// here.
 class RetryBudget {
  public:
-  /// A quiet service may still retry this often in the window.
-  static constexpr std::int64_t kLeast = 3;
-  /// @param share_ppm retries allowed per million dispatches
-  explicit RetryBudget(std::int64_t share_ppm) : share_ppm_(share_ppm) {}
+  /// @param share_ppm retries allowed per million dispatches; none at all if it is 0
+  /// @param least so many are allowed in the window whatever the traffic, or a quiet service would never retry
+  RetryBudget(std::int64_t share_ppm, std::int64_t least) : share_ppm_(share_ppm), least_(least) {}
 
   void dispatched(Instant now) {
     advance(now);
@@ -32,7 +31,7 @@ class RetryBudget {
   };
   [[nodiscard]] std::size_t index() const { return static_cast<std::size_t>(second_ % kBins); }
   void advance(Instant now);
-  std::int64_t share_ppm_;
+  std::int64_t share_ppm_, least_;
   std::array<Bin, kBins> bins_{};
   Bin sum_;
   std::int64_t second_ = 0;

@@ -21,7 +21,7 @@ destinations:
   - {id: ptu-eu, tier: reserved, provider: azure, models: [gpt-4.1], ptu: {units: 100, fee: "260 USD/month/unit", spill: none}}
   - {id: together, tier: payg, provider: together, models: [llama-3.3-70b], price_key: "together_ai/llama-3.3-70b", tpm: 2000000, latency: {ttft_p50: 400ms, ttft_p95: 900ms, tpot_p50: 12ms}}
 clusters: {dc1: {racks: [{id: r1, nodes: "n[1-4]"}], healthy_floor: 80%}}   # read by trust and reclaim
-policies: {bias: {azure: "-0.05 USD/Mtok"}, epsilon: 0.005, retry_budget: 10%}
+policies: {bias: {azure: "-0.05 USD/Mtok"}, epsilon: 0.005, retry_budget: 10%, retries_min: 5}
 )";
 
 /// The one row that the reference file's price_key names.

@@ -291,6 +291,7 @@ struct Policies {
   std::map<std::uint32_t, UsdPerMtok> bias;  ///< by provider index; ordering only
   std::optional<double> epsilon;             ///< overrides each class's default
   std::int64_t retry_budget_ppm = 100'000;   ///< of live traffic
+  std::int64_t retries_min = 3;              ///< in any ten seconds, whatever the traffic
   int attempts_max = 3;
   bool reserve_enforce = false;                                 ///< hold back batch classes when headroom is short
   std::optional<Usd> cache_hosts_hourly, gateway_hosts_hourly;  ///< fixed cost of ACE itself

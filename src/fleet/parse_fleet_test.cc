@@ -45,6 +45,7 @@ TEST(ParseFleet, reads_the_reference_file) {
   EXPECT_EQ(fleet.electricity.flat, UsdPerKwh{120'000'000});
   EXPECT_EQ(fleet.policies.bias.at(fleet.provider("azure")->value), UsdPerMtok{-50'000'000});
   EXPECT_EQ(fleet.policies.retry_budget_ppm, 100'000);
+  EXPECT_EQ(fleet.policies.retries_min, 5);
   EXPECT_EQ(fleet.clusters.at(0).racks.at(0).nodes, (std::vector<std::string>{"n1", "n2", "n3", "n4"}));
 }
 

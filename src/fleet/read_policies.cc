@@ -151,6 +151,7 @@ void read_policies(Reading& reading, const Place& at) {
   policies.epsilon = findings.ratio(map.get("epsilon"), 0.000001, 0.5);
   if (const auto budget = findings.percent_ppm(map.get("retry_budget"), 0, 1'000'000))
     policies.retry_budget_ppm = *budget;
+  if (const auto least = findings.count(map.get("retries_min"), 0, 1000)) policies.retries_min = *least;
   if (const auto attempts = findings.count(map.get("attempts_max"), 1, 10))
     policies.attempts_max = static_cast<int>(*attempts);
   if (const auto reserve = findings.word(map.get("reserve"), {"mark", "enforce"}))
