@@ -214,6 +214,20 @@ void Belief::aborted(Instant now, const Claim& claim, const Observed& seen) {
 
 bool Belief::may_retry(Instant now) { return state_->retries.spend(now); }
 
+void Belief::inherit(Instant now, Belief& before) {
+  State& s = *state_;
+  State& b = *before.state_;
+  const Kin kin(b.snapshot, s.snapshot);
+  (void)live(now);
+  (void)before.live(now);
+  s.predictor.inherit(b.predictor, kin);
+  s.latency.inherit(b.latency, kin);
+  s.occupancy.inherit_pace(b.occupancy, kin);
+  s.knees.inherit(b.knees, kin, b.live, s.live);
+  s.healths.inherit(b.healths, kin, s.live);
+  s.note_health(now);
+}
+
 void Belief::suspect(Instant now, DestinationId destination, double healthy_share) {
   state_->healths.suspect(now, destination, healthy_share, state_->live);
   state_->note_health(now);

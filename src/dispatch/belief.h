@@ -106,6 +106,10 @@ class Belief {
   void aborted(Instant now, const Claim& claim, const Observed& seen);
   /// A retry that the upstream may have worked on: is one more allowed by the retry budget? Counts it if so.
   bool may_retry(Instant now);
+  /// What is believed of an earlier fleet is believed here of the things that are the same (dispatch/kin.h): lengths of
+  /// answers, latency curves, knees, the pace and the health of destinations. What is in use there is for the caller to
+  /// claim again; shadow prices, rate windows and meters begin anew. @pre nothing was dispatched here
+  void inherit(Instant now, Belief& before);
   /// Telemetry: the share of a destination's GPUs that is fit; faulty ones trip it at 0, suspect ones price it up.
   void suspect(Instant now, DestinationId destination, double healthy_share);
   /// What an API said it has left in its windows when it took this claim. It fills again evenly until its reset; what

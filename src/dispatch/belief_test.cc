@@ -48,6 +48,52 @@ TEST(Belief, claims_are_shares_of_slots_and_kv_of_all_replicas_running) {
   EXPECT_EQ(belief.live(at(3)).running[pool.value], 0);
 }
 
+TEST(Belief, of_another_fleet_begins_with_what_was_learnt_of_the_places_that_are_the_same) {
+  for_each_seed(20, [](Rng& rng) {
+    const auto made = [] {
+      auto fleet = learn::models(1);
+      ServerProfile guessed = engine();
+      guessed.measured = false;
+      learn::add_pool(*fleet, "pool", guessed, {0}, 2);
+      learn::add_api(*fleet, "api", 1'000'000'000);
+      fleet->slo_classes[0].ttft = kSecond;
+      return fleet;
+    };
+    const auto first = made(), second = made();
+    const Snapshot old(*first), now(*second);
+    Belief before(old), after(now);
+    double t = 0.0;
+    for (int i = 0; i < 600; ++i, t += 0.3) {
+      const OfferId offer = learn::offer_of(old, rng.chance(0.8) ? "pool" : "api");
+      Claim claim = learn::send(before, at(t), offer, learn::request(rng.between(1, 5000), 300));
+      const Duration ttft{rng.between(1, 2 * nanos(kSecond))};
+      if (rng.chance(0.1)) {
+        before.rejected(at(t + 0.1), claim, static_cast<Rejection>(rng.below(5)), Duration{0});
+        continue;
+      }
+      before.first_token(at(t + 0.1), claim, ttft);
+      before.completed(at(t + 0.2), claim, {Tokens{rng.between(1, 900)}, Tokens{0}, ttft, Duration{30'000'000}},
+                       rng.chance(0.9));
+    }
+    after.inherit(at(t), before);
+    const Live &then = before.live(at(t)), &live = after.live(at(t));
+    for (std::uint32_t o = 0; o < now.offers().size(); ++o) {
+      EXPECT_EQ(after.knee(OfferId{o}, SloId{0}), before.knee(OfferId{o}, SloId{0}));
+      if (before.curve(OfferId{o}) != nullptr) {
+        EXPECT_EQ(*after.curve(OfferId{o}), *before.curve(OfferId{o}));
+      }
+      EXPECT_EQ(live.wait_scale[0][o], then.wait_scale[0][o]);
+      EXPECT_NEAR(live.derate[o], then.derate[o], 0.01 * then.derate[o]) << "a smaller move is not shown at once";
+      EXPECT_NEAR(live.fail_probability[o], then.fail_probability[o], 0.002) << "likewise";
+      EXPECT_EQ(live.throttled_until[o], then.throttled_until[o]);
+      EXPECT_EQ(live.tripped_until[o], then.tripped_until[o]);
+    }
+    EXPECT_EQ(after.predict(ModelId{0}, TenantId{}, SloId{0}, Tokens{0}).output_mean,
+              before.predict(ModelId{0}, TenantId{}, SloId{0}, Tokens{0}).output_mean);
+    EXPECT_NE(live.fail_probability[0], Belief(now).live(at(t)).fail_probability[0]) << "something was learnt";
+  });
+}
+
 TEST(Belief, prefill_is_the_offered_rate_over_what_decode_leaves) {
   auto fleet = learn::models(1);
   learn::add_pool(*fleet, "pool", engine());

@@ -323,6 +323,19 @@ void Healths::recover(Instant now, Live& live) {
   }
 }
 
+void Healths::inherit(const Healths& before, const Kin& kin, Live& live) {
+  for (std::uint32_t d = 0; d < healths_.size(); ++d) {
+    if (!kin.destinations[d].valid()) continue;
+    Health& health = healths_[d] = before.healths_[kin.destinations[d].value];
+    const Destination& destination = snapshot_->fleet().destinations[d];
+    if (destination.tier == Tier::payg && !destination.unlimited)
+      occupancy_->limit(DestinationId{d}, health.caps, live);
+    if (health.cap_share < 1.0) occupancy_->shrink(DestinationId{d}, health.cap_share, live);
+  }
+  for (std::uint32_t d = 0; d < healths_.size(); ++d)  // when all of a model's are known: panic looks at each
+    if (kin.destinations[d].valid()) show(DestinationId{d}, live);
+}
+
 /// Failures seen lately, and for spot the chance that the unit is taken during the residence (a minute at most holds
 /// nearly every request; the hazard is per hour).
 double Healths::fail_probability(OfferId offer) const {

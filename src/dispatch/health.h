@@ -8,6 +8,7 @@
 
 #include "core/time.h"
 #include "dispatch/belief.h"
+#include "dispatch/kin.h"
 #include "dispatch/occupancy.h"
 #include "dispatch/snapshot.h"
 
@@ -92,6 +93,9 @@ class Healths {
   void suspect(Instant now, DestinationId destination, double healthy_share, Live& live);
   /// Every 10 s: prices fall back, caps grow.
   void recover(Instant now, Live& live);
+
+  /// How the same destinations fared.
+  void inherit(const Healths& before, const Kin& kin, Live& live);
 
   [[nodiscard]] const Health& of(DestinationId d) const { return healths_[d.value]; }
   /// Offers whose columns changed since forget_changed(), some perhaps more than once.

@@ -140,4 +140,20 @@ std::span<const Knees::Moved> Knees::refit(Live& live) {
   return moved_;
 }
 
+void Knees::inherit(const Knees& before, const Kin& kin, const Live& before_live, Live& live) {
+  for (std::uint32_t i = 0; i < sites_.size(); ++i) {
+    const OfferId offer = sites_[i].offer, old = kin.offers[offer.value];
+    if (!old.valid()) continue;
+    const std::uint32_t site = before.site_of_[old.value];
+    sites_[i].answers = before.sites_[site].answers;
+    for (std::uint32_t s = 0; s < classes_; ++s) {
+      const SloId slo = kin.slo_classes[s];
+      if (!slo.valid()) continue;
+      knee(i, SloId{s}) = before.knees_[site * before.classes_ + slo.value];
+      live.wait_scale[s][offer.value] = before_live.wait_scale[slo.value][old.value];
+      show(i, SloId{s}, live);
+    }
+  }
+}
+
 }  // namespace ace

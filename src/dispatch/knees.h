@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dispatch/belief.h"
+#include "dispatch/kin.h"
 #include "dispatch/knee.h"
 #include "dispatch/live.h"
 #include "dispatch/occupancy.h"
@@ -37,6 +38,8 @@ class Knees {
   std::span<const Moved> close(Instant now, Duration window, bool learn, Live& live);
   /// Every few minutes: priors of knees that traffic has not moved yet, from the curve as fitted so far.
   std::span<const Moved> refit(Live& live);
+  /// What another one has learnt of the same offers and classes. @param before_live its columns
+  void inherit(const Knees& before, const Kin& kin, const Live& before_live, Live& live);
   /// The last move that completed() made.
   [[nodiscard]] const Moved& last() const { return last_; }
 

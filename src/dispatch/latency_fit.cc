@@ -107,4 +107,9 @@ Shape LatencyFit::shape(OfferId offer) const {
   return shape;
 }
 
+void LatencyFit::inherit(const LatencyFit& before, const Kin& kin) {
+  for (std::size_t o = 0; o < kin.offers.size(); ++o)
+    if (kin.offers[o].valid()) sites_[o] = before.sites_[kin.offers[o].value];
+}
+
 }  // namespace ace

@@ -5,6 +5,7 @@
 
 #include "core/time.h"
 #include "dispatch/belief.h"
+#include "dispatch/kin.h"
 #include "dispatch/knee.h"
 #include "dispatch/snapshot.h"
 
@@ -45,6 +46,9 @@ class LatencyFit {
     double prompt_tokens = 0.0, prompts = 0.0;  ///< prefilled since its first token
   };
   void completed(const Claim& claim, const Observed& seen, const Load& load);
+
+  /// What another one has learnt of the same offers.
+  void inherit(const LatencyFit& before, const Kin& kin);
 
   /// Answers that the shape and the step were learnt from, and prompts and outputs really seen.
   [[nodiscard]] std::uint64_t answers(OfferId offer) const { return sites_[offer.value].answers; }

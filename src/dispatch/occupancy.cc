@@ -440,4 +440,14 @@ void Occupancy::told(Instant now, const Claim& claim, const RateWindows& windows
   show_windows(now, station, live);
 }
 
+void Occupancy::inherit_pace(const Occupancy& before, const Kin& kin) {
+  for (std::size_t o = 0; o < kin.offers.size(); ++o) {
+    if (!kin.offers[o].valid()) continue;
+    const Hold& old = before.holds_[kin.offers[o].value];
+    holds_[o].ttft_s = old.ttft_s;
+    holds_[o].tpot_s = old.tpot_s;
+    holds_[o].residence = old.residence;
+  }
+}
+
 }  // namespace ace

@@ -9,6 +9,7 @@
 #include "core/statistics.h"
 #include "core/time.h"
 #include "dispatch/belief.h"
+#include "dispatch/kin.h"
 #include "dispatch/latency_fit.h"
 #include "dispatch/live.h"
 #include "dispatch/snapshot.h"
@@ -93,6 +94,8 @@ class Occupancy {
   [[nodiscard]] Duration residence(OfferId offer) const { return holds_[offer.value].residence; }
   [[nodiscard]] Duration residence(OfferId offer, double output_mean) const;
   void paced(const Claim& claim, const Observed& seen);
+  /// The pace of the same offers; what is in use is not taken over.
+  void inherit_pace(const Occupancy& before, const Kin& kin);
   /// What one claim takes of the queueing resource it takes most of.
   [[nodiscard]] double share(const Claim& claim, const Live& live) const;
   /// Largest queueing utilization at the offer's destination.

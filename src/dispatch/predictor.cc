@@ -116,4 +116,22 @@ void Predictor::completed(ModelId model, TenantId tenant, SloId slo, Tokens outp
   if (slo.value < by_class_.size()) by_class_[slo.value].add(output.value);
 }
 
+void Predictor::inherit(const Predictor& before, const Kin& kin) {
+  for (std::uint32_t m = 0; m < kin.models.size(); ++m) {
+    const ModelId model = kin.models[m];
+    if (!model.valid()) continue;
+    by_model_[m] = before.by_model_[model.value];
+    for (std::uint32_t t = 0; t < tenants_; ++t) {
+      const bool declared = t < kin.tenants.size();
+      if (declared && !kin.tenants[t].valid()) continue;
+      const std::uint32_t cell = before.cell_of_[before.pair_of(model, declared ? kin.tenants[t] : TenantId{})];
+      if (cell == kNoCell) continue;
+      cell_of_[m * tenants_ + t] = static_cast<std::uint32_t>(cells_.size());
+      cells_.push_back(before.cells_[cell]);
+    }
+  }
+  for (std::uint32_t s = 0; s < kin.slo_classes.size(); ++s)
+    if (kin.slo_classes[s].valid()) by_class_[s] = before.by_class_[kin.slo_classes[s].value];
+}
+
 }  // namespace ace

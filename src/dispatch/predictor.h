@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/units.h"
+#include "dispatch/kin.h"
 #include "dispatch/live.h"
 #include "dispatch/snapshot.h"
 
@@ -45,6 +46,8 @@ class Predictor {
 
   [[nodiscard]] Prediction predict(ModelId model, TenantId tenant, SloId slo, Tokens max_output) const;
   void completed(ModelId model, TenantId tenant, SloId slo, Tokens output);
+  /// What another one has learnt of the same models, tenants and classes. @pre this one has learnt nothing
+  void inherit(const Predictor& before, const Kin& kin);
 
  private:
   [[nodiscard]] std::size_t pair_of(ModelId model, TenantId tenant) const;
