@@ -1,6 +1,6 @@
 #pragma once
-/// What is paid whether it is used or not, from the fleet file and the lives of the units. A replay books it with this
-/// function; `ace verify` derives it again with the same one.
+/// What is paid whether it is used or not, from the fleet file and the lives of the units. A replay and the gateway
+/// book it with these functions; `ace verify` derives it again with the same ones.
 #include <optional>
 #include <span>
 #include <vector>
@@ -21,7 +21,14 @@ struct UnitLife {
 /// @pre from <= to
 std::vector<event::FixedCost> fixed_cost(const Snapshot& fleet, DestinationId id, std::span<const UnitLife> units,
                                          Instant from, Instant to);
+/// The GPUs of the units as bookings of [from, to) in whole milliseconds, cut off downwards: those of stretches that
+/// touch follow one another. Nothing for a stretch within one millisecond, and for what has no GPUs.
+/// @param units as for fixed_cost(): a unit's place in it is part of the name of its devices
+std::vector<event::GpuBooking> gpu_bookings(const Destination& destination, std::span<const UnitLife> units,
+                                            Instant from, Instant to);
 /// ACE's own hosts over [from, to]; nothing where the file says that they cost nothing.
 std::optional<event::FixedCost> hosts_cost(const Fleet& fleet, Instant from, Instant to);
+/// Does anything accrue in the hour from then on, if every unit runs that may?
+bool has_fixed_cost(const Snapshot& fleet, Instant at);
 
 }  // namespace ace

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/check.h"
-#include "ledger/ledger.h"
 
 namespace ace {
 namespace {
@@ -16,7 +15,7 @@ UnitStates::UnitStates(const Snapshot& fleet, const Rng& rng)
     : fleet_(&fleet), pools_(fleet.fleet().destinations.size()) {
   for (std::size_t i = 0; i < pools_.size(); ++i) {
     const Destination& d = fleet.fleet().destinations[i];
-    pools_[i].gpu = d.tier == Tier::owned || d.tier == Tier::spot || d.tier == Tier::on_demand;
+    pools_[i].gpu = runs_on_gpus(d.tier);
     pools_[i].rented = d.rental.has_value();
     pools_[i].rng = rng.split("units").split(d.name);
   }
@@ -176,34 +175,26 @@ std::vector<UnitStates::Step> UnitStates::tick(Instant now, const std::vector<Lo
   return steps;
 }
 
+std::vector<UnitLife> UnitStates::lives(const Pool& pool) {
+  std::vector<UnitLife> lives;
+  for (const Unit& unit : pool.units) lives.push_back({unit.requested, unit.released});
+  return lives;
+}
+
 std::vector<event::FixedCost> UnitStates::fixed_cost(Instant from, Instant to) const {
   std::vector<event::FixedCost> costs;
-  for (std::size_t i = 0; i < pools_.size(); ++i) {
-    std::vector<UnitLife> lives;
-    for (const Unit& unit : pools_[i].units) lives.push_back({unit.requested, unit.released});
-    for (event::FixedCost& cost :
-         ace::fixed_cost(*fleet_, DestinationId{static_cast<std::uint32_t>(i)}, lives, from, to))
+  for (std::uint32_t i = 0; i < pools_.size(); ++i)
+    for (event::FixedCost& cost : ace::fixed_cost(*fleet_, DestinationId{i}, lives(pools_[i]), from, to))
       costs.push_back(std::move(cost));
-  }
   if (const std::optional<event::FixedCost> hosts = hosts_cost(fleet_->fleet(), from, to)) costs.push_back(*hosts);
   return costs;
 }
 
 std::vector<UnitStates::Booked> UnitStates::bookings(Instant from, Instant to) const {
   std::vector<Booked> all;
-  for (std::size_t i = 0; i < pools_.size(); ++i) {
-    const Destination& d = fleet_->fleet().destinations[i];
-    for (std::size_t u = 0; u < pools_[i].units.size(); ++u) {
-      const Unit& unit = pools_[i].units[u];
-      const std::int64_t start = nanos(std::max(unit.requested, from)) / 1'000'000;
-      const std::int64_t end = nanos(std::min(unit.released, to)) / 1'000'000;
-      if (start >= end) continue;
-      for (std::int64_t g = 0; g < d.gpus_per_unit; ++g)
-        all.push_back(
-            {DestinationId{static_cast<std::uint32_t>(i)},
-             {event::GpuBooking::Use::served, d.name + "/" + std::to_string(u) + "/" + std::to_string(g), start, end}});
-    }
-  }
+  for (std::uint32_t i = 0; i < pools_.size(); ++i)
+    for (event::GpuBooking& booking : gpu_bookings(fleet_->fleet().destinations[i], lives(pools_[i]), from, to))
+      all.push_back({DestinationId{i}, std::move(booking)});
   return all;
 }
 

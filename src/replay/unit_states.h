@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/rng.h"
+#include "ledger/ledger.h"
 #include "spine/spine.h"
 
 namespace ace {
@@ -66,6 +67,7 @@ class UnitStates {
     std::vector<Instant> take_away;  ///< ends of notices of units that ran, oldest first
     Rng rng{0, ""};
   };
+  [[nodiscard]] static std::vector<UnitLife> lives(const Pool& pool);
   [[nodiscard]] static std::int64_t offered(const Destination& destination, Instant t, std::int64_t otherwise);
   std::int64_t evict(Pool& pool, const Destination& destination, Instant now);
   void follow(Pool& pool, const Destination& destination, Instant now, Load load);
