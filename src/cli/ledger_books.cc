@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <ostream>
 
@@ -61,6 +62,12 @@ std::vector<std::string> assumptions_of(const Books& books) {
         fmt::format("{} requests have no end, because the process that served them died: they count as not "
                     "served, and cost what was decided at the length predicted, {} together",
                     books.facts.estimated, to_display(books.facts.estimated_cost)));
+  if (books.fixed_missing > Duration{0})
+    said.push_back(fmt::format(
+        "for {:.0f} of the {:.0f} s from the first arrival to the last end it is not recorded what capacity "
+        "costs whether it is used or not{}",
+        std::ceil(to_seconds(books.fixed_missing)), std::ceil(to_seconds(books.fixed_due)),
+        books.fully_loaded ? "" : ": fixed cost is too low, and nothing here is fully loaded"));
   if (s.to - s.from < 7 * kDay)
     said.push_back("the window is shorter than 7 days: fixed cost and load shape do not extrapolate");
   return said;
@@ -98,6 +105,9 @@ Result<Books> from_spine(const BooksArguments& arguments, Context& context) {
   if (folded->statement.requests == 0) *context.err << "ace: warning: 0 requests\n";
   books.fleet = std::move(folded->fleet);
   books.facts = folded->facts;
+  books.fixed_due = folded->fixed_due;
+  books.fixed_missing = folded->fixed_missing;
+  books.fully_loaded = folded->fully_loaded();
   books.snapshot = arguments.snapshot;
   Analysis& a = books.folded;
   a.statement = std::move(folded->statement);

@@ -24,8 +24,10 @@ struct Books {
   Analysis folded;
   SettlementPolicy settlement = SettlementPolicy::pooled;
   IdlePolicy idle = IdlePolicy::by_usage;
-  std::optional<LedgerOfSpine> spine;  ///< where they come from one
-  FoldedFacts facts;                   ///< likewise
+  std::optional<LedgerOfSpine> spine;       ///< where they come from one
+  FoldedFacts facts;                        ///< likewise
+  Duration fixed_due{0}, fixed_missing{0};  ///< likewise @see FoldedBooks
+  bool fully_loaded = true;
   Grade grade = Grade::modelled;
   std::optional<std::uint64_t> snapshot;
 };

@@ -72,6 +72,9 @@ Json ledger_section(const Books& books) {
           {"gaps", spine.ledger.gaps().size()},
           {"gpu_bookings_refused", f.bookings_refused},
           {"fixed_costs_refused", f.fixed_refused},
+          {"fixed_cost_due_s", to_seconds(books.fixed_due)},
+          {"fixed_cost_missing_s", to_seconds(books.fixed_missing)},
+          {"fully_loaded", books.fully_loaded},
           {"records_acknowledged_early", spine.ledger.acknowledged_early()},
           {"logged_costs", logged_section(books.folded.statement, books.fleet)},
           {"balances", balances}};

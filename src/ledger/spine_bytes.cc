@@ -298,7 +298,7 @@ Result<SpineLedger> SpineLedger::restored(std::string_view state, Options option
   form.fields(shapley, s.next, s.latest, s.early, s.eras, s.era_of_number, s.tenants, s.teams, s.projects, s.keys,
               s.destinations, s.gpu_time, s.stretches, s.balances, s.budgets, s.gaps, s.closed, s.gapped);
   for (auto& [world, time] : s.gpu_time)
-    for (const event::GpuBooking& booking : time.all) in.good = in.good && time.bookings.add(booking).has_value();
+    for (const event::GpuBooking& booking : std::exchange(time.all, {})) in.good = in.good && time.take(booking);
   for (const auto& [key, standing] : s.stretches)
     for (const State::Stretch& stretch : standing) in.good = in.good && stretch.era < s.eras.size();
   for (const auto& [number, era] : s.era_of_number) in.good = in.good && era < s.eras.size();

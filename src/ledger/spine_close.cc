@@ -273,6 +273,39 @@ Result<FoldedBooks> SpineLedger::close(Grade grade, const ClosingPolicies& polic
   return state_->close(eras, grade, policies);
 }
 
+namespace {
+
+/// What overlaps counts once.
+Duration length_of(std::vector<std::pair<Instant, Instant>> stretches) {
+  std::sort(stretches.begin(), stretches.end());
+  Duration sum{0};
+  Instant until = Instant::min();
+  for (const auto& [from, to] : stretches) {
+    if (to <= until) continue;
+    sum += to - std::max(from, until);
+    until = to;
+  }
+  return sum;
+}
+
+}  // namespace
+
+void SpineLedger::State::fixed_time(const Eras& of, FoldedBooks& books) const {
+  std::vector<std::pair<Instant, Instant>> due, said;
+  for (const FleetEra* era : of)
+    if (const fold::Totals& t = era->accounts.totals; t.any && has_fixed_cost(*era->snapshot, t.first))
+      due.emplace_back(t.first, t.last);
+  for (const auto& [key, standing] : stretches)
+    for (const Stretch& s : standing)
+      if (std::find(of.begin(), of.end(), &eras[s.era]) != of.end()) said.emplace_back(s.cost.from, s.cost.to);
+  books.fixed_due = length_of(due);
+  const Duration recorded = length_of(said);
+  said.insert(said.end(), due.begin(), due.end());
+  const Duration missing = length_of(std::move(said)) - recorded;
+  // A world or mode that came and went within a millisecond has no booking, so no cost either.
+  books.fixed_missing = missing < std::chrono::milliseconds{1} ? Duration{0} : missing;
+}
+
 Result<FoldedBooks> SpineLedger::State::close(const Eras& of, Grade grade, const ClosingPolicies& policies) const {
   FoldedBooks books;
   books.grade = grade;
@@ -285,6 +318,7 @@ Result<FoldedBooks> SpineLedger::State::close(const Eras& of, Grade grade, const
   if (!of.empty()) {
     books.fleet = names_of(of);
     measures = measures_of(of, books.fleet);
+    fixed_time(of, books);
     for (const FleetEra* era : of) {
       const Fleet& fleet = era->snapshot->fleet();
       names.models = numbers(fleet.models, books.fleet.models);

@@ -218,27 +218,34 @@ void SpineLedger::State::book(const Stretch& stretch, int sign) {
   entry.add({Account::Kind::destination, owner}, -amount);
 }
 
+bool SpineLedger::State::GpuTime::take(const event::GpuBooking& booking) {
+  if (!bookings.add(booking)) return false;
+  const auto [at, fresh] = last.try_emplace(booking.device, all.size());
+  if (!fresh && all[at->second].use == booking.use && all[at->second].end_ms == booking.start_ms) {
+    all[at->second].end_ms = booking.end_ms;  // a live unit is booked every few minutes
+    return true;
+  }
+  at->second = all.size();
+  all.push_back(booking);
+  return true;
+}
+
 Result<void> SpineLedger::State::booking(const event::Record& record, const event::GpuBooking& booking) {
   const Result<std::uint32_t> number = era_of(record);
   if (!number) return Error(number.error());
   FleetEra& era = eras[*number];
   GpuTime& time = gpu_time[world_of(era)];
-  if (time.bookings.add(booking)) {
-    time.all.push_back(booking);
-    return {};
-  }
+  if (time.take(booking)) return {};
   // As with fixed cost: one that covers what stands says the same time again, further.
   const auto before = [&](const event::GpuBooking& b) {
     return b.device == booking.device && b.use == booking.use && booking.start_ms <= b.start_ms &&
            b.end_ms <= booking.end_ms && !(b == booking);
   };
-  GpuTime again;
-  std::remove_copy_if(time.all.begin(), time.all.end(), std::back_inserter(again.all), before);
-  if (again.all.size() < time.all.size()) {
-    again.all.push_back(booking);
-    const bool fits = std::all_of(again.all.begin(), again.all.end(),
-                                  [&](const event::GpuBooking& b) { return again.bookings.add(b).has_value(); });
-    if (fits) {
+  if (std::any_of(time.all.begin(), time.all.end(), before)) {
+    GpuTime again;
+    for (const event::GpuBooking& b : time.all)
+      if (!before(b)) ACE_CHECK(again.take(b), "some of what fitted together fits together");
+    if (again.take(booking)) {
       time = std::move(again);
       return {};
     }

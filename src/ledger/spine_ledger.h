@@ -41,6 +41,11 @@ struct FoldedBooks {
   Fleet fleet;  ///< every name that an account stands under, each as the newest fleet has it; for reading, not pricing
   std::vector<std::string> tenants, teams, projects;  ///< by symbol of the statement
   FoldedFacts facts;
+  /// From the first arrival to the last end under fleets that cost something whether used or not; and how much of that
+  /// time no stretch of fixed cost tells of.
+  Duration fixed_due{0}, fixed_missing{0};
+  /// A thousandth may be missing: the last minutes of a week, or a restart.
+  [[nodiscard]] bool fully_loaded() const { return fixed_missing <= fixed_due / 1000; }
 };
 
 /// Which books, and who is charged what, when they are closed.

@@ -65,7 +65,10 @@ struct SpineLedger::State {
   AccountNames destinations;  ///< 0 = none: ACE itself
   struct GpuTime {
     Bookings bookings;
-    std::vector<event::GpuBooking> all;  ///< as they came
+    std::vector<event::GpuBooking> all;       ///< as they came, but what goes on where the last one ended is one
+    std::map<std::string, std::size_t> last;  ///< by device: its latest one of them
+    /// @return false, and nothing is booked, for what Bookings refuses
+    bool take(const event::GpuBooking& booking);
   };
   /// Fixed cost as it stands: stretches that do not overlap.
   struct Stretch {
@@ -117,6 +120,8 @@ struct SpineLedger::State {
   /// @see SpineLedger::close, of these eras, which are of one grade
   [[nodiscard]] Result<FoldedBooks> close(const std::vector<const FleetEra*>& of, Grade grade,
                                           const ClosingPolicies& policies) const;
+  /// How much of the time of these eras fixed cost is told of. @see FoldedBooks
+  void fixed_time(const std::vector<const FleetEra*>& of, FoldedBooks& books) const;
   /// @see SpineLedger::to_close, of one world
   Result<void> to_close(std::uint32_t world, Instant now, std::vector<event::Record>& records);
   /// Slots of those requests, by their first fact.

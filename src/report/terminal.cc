@@ -93,15 +93,18 @@ class Page {
            e["first_lines"].empty() ? 0 : e["first_lines"][0].get<std::int64_t>());
   }
 
+  /// A ledger over a spine may lack what capacity costs whether it is used or not.
+  bool fully_loaded() { return !j_.contains("ledger") || j_["ledger"].value("fully_loaded", true); }
+
   void headline() {
     const Json& h = j_["headline"];
     title("SAVINGS");
     line("  {:<20} {:>16}", "baseline", dollars(h["baseline_usd"]));
     line("  {:<20} {:>16}   marginal {} + fixed {}", "actual cost", dollars(h["actual_fully_loaded_usd"]),
          dollars(h["actual_marginal_usd"]), dollars(h["fixed_usd"]));
-    line("  {:<20} {:>16}   {} of the {} baseline, fully loaded ({})", "counted saving",
-         dollars(h["counted_saving_usd"]), percent(h["counted_saving_share"]), h["baseline"].get<std::string>(),
-         h["grade"].get<std::string>());
+    line("  {:<20} {:>16}   {} of the {} baseline, {} ({})", "counted saving", dollars(h["counted_saving_usd"]),
+         percent(h["counted_saving_share"]), h["baseline"].get<std::string>(),
+         fully_loaded() ? "fully loaded" : "before fixed cost that is not recorded", h["grade"].get<std::string>());
     line("  {:<20} {:>16}   {} before fixed cost", "marginal view", dollars(h["counted_marginal_saving_usd"]),
          percent(h["counted_marginal_saving_share"]));
     for (const Json& r : h["other_servers"])
@@ -163,8 +166,8 @@ class Page {
       line("  reserve  {:>9} requests that could wait were held back for it", count(s["held_back_requests"]));
     const Json& g = j_["goodput"];
     if (!g["tokens_per_fully_loaded_usd"].is_null())
-      line("  goodput  {:>9.0f} output tokens inside SLO per fully loaded dollar{}",
-           g["tokens_per_fully_loaded_usd"].get<double>(),
+      line("  goodput  {:>9.0f} output tokens inside SLO per {} dollar{}",
+           g["tokens_per_fully_loaded_usd"].get<double>(), fully_loaded() ? "fully loaded" : "recorded",
            g["tokens_per_avoidable_usd"].is_null()
                ? ""
                : fmt::format(", {:.0f} per avoidable dollar", g["tokens_per_avoidable_usd"].get<double>()));

@@ -89,9 +89,13 @@ std::optional<Mismatch> FixedCosts::booked(const Snapshot& fleet, const event::R
                                           return event::label_of(d.name) == device.substr(0, unit);
                                         });
   if (at == f.destinations.end()) return Mismatch{"a device of a destination of its fleet", device};
-  if (device.substr(gpu + 1) == "0")
-    pools_[{record.snapshot, static_cast<std::uint32_t>(at - f.destinations.begin())}].units[device].emplace_back(
-        booking.start_ms, booking.end_ms);
+  if (device.substr(gpu + 1) != "0") return std::nullopt;
+  auto& stretches = pools_[{record.snapshot, static_cast<std::uint32_t>(at - f.destinations.begin())}].units[device];
+  // A live unit is booked again every few minutes: one life, not thousands.
+  if (!stretches.empty() && stretches.back().second == booking.start_ms && booking.start_ms < booking.end_ms)
+    stretches.back().second = booking.end_ms;
+  else
+    stretches.emplace_back(booking.start_ms, booking.end_ms);
   return std::nullopt;
 }
 
