@@ -9,6 +9,7 @@ import decimal
 import json
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,9 +20,23 @@ import urllib.error
 import urllib.request
 
 import services
+import spine_insider
 
 ACE = None
 PRICES = {"cheap": ("1", "2"), "middle": ("2", "4"), "dear": ("10", "20")}
+
+
+POOL = """\
+  - id: pool
+    tier: on_demand
+    provider: rented
+    models: [m]
+    accelerator: l40s
+    count: 2
+    units: 1
+    rental: {price: "36 USD/h/gpu", increment: 1h}
+    measured: {prefill_tokens_per_s: 9000, step_base: 14ms, step_per_sequence: 40us, step_per_kv_token: 0.9ns, batch_max: 128, kv_tokens_max: 180000}
+"""
 
 
 def fleet(ports):
@@ -49,12 +64,16 @@ class Gateway(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.here = pathlib.Path(scratch.name)
 
-    def start(self, mode="inline", scripts=None, more=""):
+    def start(self, mode="inline", scripts=None, more="", pool=False):
+        """@param pool  with a machine that is rented by the hour, and that nobody calls"""
         self.upstreams = {}
         for name in PRICES:
             self.upstreams[name] = services.Provider(ACE, self.here, name, {"tokens": 20, **(scripts or {}).get(name, {})})
             self.addCleanup(self.upstreams[name].stop)
-        (self.here / "fleet.yaml").write_text(fleet({name: upstream.port for name, upstream in self.upstreams.items()}))
+        text = fleet({name: upstream.port for name, upstream in self.upstreams.items()})
+        if pool:
+            text = text.replace("\nprices:", "\n  rented: {jurisdictions: [eu]}\nprices:") + POOL
+        (self.here / "fleet.yaml").write_text(text)
         self.port = services.free_port()
         (self.here / "ace.yaml").write_text(
             f"version: 1\nfleet: fleet.yaml\nspine: {{dir: spine}}\nlisten: {{port: {self.port}}}\nthreads: 2\ntenant: acme\nmode: {mode}\n{more}")
@@ -126,6 +145,43 @@ class Gateway(unittest.TestCase):
         self.stop()
         self.ace("verify", "spine")
         self.assertEqual(json.loads(self.ace("ledger", "report", "spine", "--json"))["headline"]["grade"], "modelled")
+
+    def test_what_is_paid_used_or_not_stands_in_the_ledger_until_a_process_dies_with_it(self):
+        self.start(pool=True)
+        self.many(5)
+        self.stop()
+        self.assertRegex(self.ace("verify", "spine"), "fixed")
+        report = json.loads(self.ace("ledger", "report", "spine", "--json"))
+        self.assertEqual(report["headline"]["fixed_usd"], "72.00", "one begun hour of two GPUs at 36 USD")
+        self.assertEqual(report["ledger"]["fixed_cost_missing_s"], 0)
+        self.assertIn("fully loaded (measured)", self.ace("ledger", "report", "spine"))
+
+        spine = self.here / "spine"
+        key = spine / "signing.pem"
+        changed = 0
+        for offset, kind, payload in spine_insider.records((spine / "00000001.seg").read_bytes()):
+            other = spine_insider.another_amount(payload) if kind == 1 else None
+            if other:
+                changed += 1
+                forged = self.here / f"cheaper{offset}"
+                shutil.copytree(spine, forged)
+                spine_insider.rewrite(forged, offset, other, key if key.exists() else None)
+                ran = subprocess.run([ACE, "verify", forged], capture_output=True, text=True, check=False)
+                self.assertEqual(ran.returncode, 1, ran.stdout + ran.stderr)
+                self.assertIn(f"offset {offset}: expected rental of pool", ran.stderr)
+        self.assertGreater(changed, 0)
+
+        again = self.serve("again")
+        self.many(5)
+        again.process.kill()
+        again.process.wait(10)
+        report = json.loads(self.ace("ledger", "report", "spine", "--json"))
+        self.assertEqual(report["headline"]["fixed_usd"], "72.00")
+        self.assertGreater(report["ledger"]["fixed_cost_missing_s"], 0)
+        text = self.ace("ledger", "report", "spine")
+        self.assertIn("before fixed cost that is not recorded", text)
+        self.assertIn("fixed cost is too low", text)
+        self.ace("verify", "spine")
 
     def test_a_kill_loses_nothing_that_a_client_was_answered(self):
         self.start()

@@ -7,6 +7,8 @@ import hashlib
 import subprocess
 import tempfile
 
+import spine_events
+
 HEAD, HEADER = 512, 40
 
 
@@ -120,6 +122,20 @@ def fields(message):
         size = varint() if tag & 7 == 2 else {1: 8, 5: 4}[tag & 7]
         yield tag >> 3, at, at + size, None
         at += size
+
+
+def another_amount(payload):
+    """The payload of a FixedCost with an amount that is a cent or a tenth of one off, or None for any other record."""
+    fixed_cost, amount = 16, 5
+    for number, at, end, _ in fields(payload):
+        for inner, begin, stop, value in fields(payload[at:end]) if number == fixed_cost else ():
+            if inner != amount:
+                continue
+            # As a signed integer is written: twice the value.
+            changed = [spine_events.varint(value + by) for by in (2 * 10**7, -2 * 10**7, 2 * 10**6) if value + by >= 0]
+            less = next(other for other in changed if len(other) == stop - begin)
+            return payload[:at + begin] + less + payload[at + stop:]
+    return None
 
 
 def another_choice(payload):

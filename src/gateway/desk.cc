@@ -52,7 +52,10 @@ Desk::Desk(std::shared_ptr<const World> world, const DeskOptions& options, Spine
 Desk::~Desk() = default;
 
 Instant Desk::tick(Instant now) {
-  if (now_ == Instant::min()) trial_.restart(now);
+  if (now_ == Instant::min()) {
+    trial_.restart(now);
+    begin_accrual(now);
+  }
   now_ = std::max(now_, now);
   for (const auto& era : eras_) release_virtual(*era, now_);
   return now_;

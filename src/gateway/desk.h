@@ -18,6 +18,7 @@
 #include "gateway/flight.h"
 #include "gateway/prefixes.h"
 #include "gateway/spine_port.h"
+#include "gateway/standing_cost.h"
 #include "gateway/steering.h"
 #include "gateway/trial.h"
 #include "ledger/budget.h"
@@ -44,6 +45,10 @@ struct DeskOptions {
   std::uint64_t seed = 1;
   Belief::Options belief;
 };
+
+/// How often the spine is told what is paid whether it is used or not. A process that dies leaves no more than this
+/// unsaid; each time costs a record per GPU and one per kind of cost.
+constexpr Duration kStandingEvery{10 * kMinute};
 
 class Desk {
  public:
@@ -159,6 +164,11 @@ class Desk {
   /// Another world is in force. Requests under way end in theirs, and take their room in this one too.
   void change(Instant now, std::shared_ptr<const World> world);
 
+  /// Records what is paid whether it is used or not, from the first call of anything that is told the time. What worlds
+  /// and modes that are over have cost is said at once; what the spine does not take yet, with the next call.
+  /// @param least of the world in force nothing is said until so much time has passed since it was said last
+  void accrue(Instant now, Duration least = kStandingEvery);
+
   struct Wanted {
     Mode mode = Mode::observe;
     std::int64_t canary_ppm = 0;
@@ -210,6 +220,18 @@ class Desk {
   bool when_durable(const Telling* telling, std::uint64_t position, std::function<void()> then);
   bool recover(Instant now);
   bool observed(Era& era, Instant now, event::CapacityObserved seen);
+  [[nodiscard]] bool acts_alone() const { return options_.mode == Mode::act; }
+  void act_as(Mode mode, Instant now);
+  /// What a world costs that is in force, or was, under one stream.
+  struct Accrual {
+    StandingCost cost;
+    std::optional<std::uint64_t> number;  ///< on the spine, once that knows it
+    std::optional<Instant> ended;
+  };
+  void begin_accrual(Instant now);
+  void end_accrual(Instant now);
+  void number_accrual(Instant now);
+  bool pay();
   void wait(Flight& flight);
   void leave_queue(Flight& flight);
   void wake_next(ModelId model);
@@ -240,6 +262,13 @@ class Desk {
     std::shared_ptr<const World> world;
   } world_;
 
+  std::mutex accruing_;  ///< taken before the other, and held longer: of what follows
+  struct Owed {
+    std::uint64_t number;
+    event::Event event;
+  };
+  std::deque<Owed> owed_;  ///< standing cost that the spine has not taken yet, the oldest first
+
   mutable std::mutex mutex_;  ///< of all that follows
   Instant now_ = Instant::min();
   Rng ids_;
@@ -251,6 +280,7 @@ class Desk {
   bool spine_down_ = false;
   Instant down_since_{}, tried_{};  ///< of the spine: lost since, and last tried
   std::uint64_t admitted_ = 0, unledgered_ = 0, shed_ = 0;
+  std::deque<Accrual> accruals_;          ///< the last one is in force
   std::map<RequestId, Flight*> flights_;  ///< not ended
   Prefixes prefixes_;
   Trial trial_;

@@ -98,8 +98,7 @@ bool Desk::recover(Instant now) {
   if (now < tried_ + kSpineRetry) return false;
   tried_ = now;
   Era& era = *eras_.back();
-  const bool acts = options_.mode == Mode::act;
-  const std::shared_ptr<Telling> telling = telling_of(era, acts, now);
+  const std::shared_ptr<Telling> telling = telling_of(era, acts_alone(), now);
   if (!telling) return false;
   event::Record gap;
   const RequestId id = make_request_id(now, ids_);
@@ -111,6 +110,12 @@ bool Desk::recover(Instant now) {
     return false;
   }
   spine_down_ = false;
+  if (Accrual& last = accruals_.back(); last.number) {  // its time went on under that number until now
+    last.ended = now;
+    begin_accrual(now);
+  } else {
+    last.number = telling->number;
+  }
   return true;
 }
 

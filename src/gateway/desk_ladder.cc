@@ -34,6 +34,7 @@ OfferId offer_alike(OfferId id, const World& from, const World& to) {
 void Desk::change(Instant at, std::shared_ptr<const World> world) {
   const std::scoped_lock lock(mutex_);
   const Instant now = tick(at);
+  end_accrual(now);
   const auto era = std::make_shared<Era>(world, options_.belief);
   era->prefixes = prefixes_.of(*world);
   era->anew = true;  // under this number a reader starts from its priors, as this belief does
@@ -41,10 +42,11 @@ void Desk::change(Instant at, std::shared_ptr<const World> world) {
   for (const auto& [id, flight] : flights_)
     if (flight->claimed) claim_in(era, *flight, now);
   std::erase_if(eras_, [&](const auto& e) { return e != era && e->flights == 0; });
-  if (!spine_down_ && !telling_of(*era, options_.mode == Mode::act, now)) lose();
+  if (!spine_down_ && !telling_of(*era, acts_alone(), now)) lose();
   trial_.restart(now);
   world_.store(std::move(world));
 }
+  begin_accrual(now);
 
 void Desk::claim_in(const std::shared_ptr<Era>& era, Flight& f, Instant now) {
   const World& from = *f.era->world;
@@ -89,7 +91,7 @@ Result<void> Desk::set_mode(Instant at, const Wanted& wanted, bool forced) {
                                             100.0 * difference->mean, 100.0 * options_.trial.aa_difference_max)
                               : std::string("two arms that are served alike were not compared yet"));
   }
-  options_.mode = wanted.mode;
+  act_as(wanted.mode, now);
   options_.canary_ppm = wanted.mode == Mode::canary ? wanted.canary_ppm : 0;
   options_.alike = wanted.mode == Mode::canary && wanted.alike;
   demoted_.clear();
@@ -98,6 +100,14 @@ Result<void> Desk::set_mode(Instant at, const Wanted& wanted, bool forced) {
 }
 
 Desk::Standing Desk::standing() const {
+/// Standing cost may be of another stream from now on.
+void Desk::act_as(Mode mode, Instant now) {
+  const bool other_stream = acts_alone() != (mode == Mode::act);
+  if (other_stream) end_accrual(now);
+  options_.mode = mode;
+  if (other_stream) begin_accrual(now);
+}
+
   const std::scoped_lock lock(mutex_);
   Standing standing;
   standing.mode = {options_.mode, options_.canary_ppm, options_.alike};
@@ -137,7 +147,7 @@ void Desk::judge(Instant now, const Flight& f, const event::Completed& c, const 
   if (!ended || ended->breach.empty() || (options_.mode != Mode::canary && options_.mode != Mode::act)) return;
   demoted_ = fmt::format("stepped down from {} to shadow: {}", name_of(options_.mode), ended->breach);
   ++demotions_;
-  options_.mode = Mode::shadow;
+  act_as(Mode::shadow, now);
   options_.canary_ppm = 0;
   options_.alike = false;
   trial_.restart(now);

@@ -19,7 +19,11 @@ class MemorySpine : public SpinePort {
   std::vector<const World*> worlds;  ///< by number - 1
   bool failing = false;
 
-  Result<std::uint64_t> declare(const World& world, event::FleetChanged::Source source, Instant at, bool) override {
+  Result<std::uint64_t> declare(const World& world, event::FleetChanged::Source source, Instant at,
+                                bool anew) override {
+    for (const event::Record& r : records)
+      if (const auto* e = std::get_if<event::FleetChanged>(&r.event); !anew && e != nullptr)
+        if (e->source == source && worlds[r.snapshot - 1] == &world) return r.snapshot;
     event::Record record = fleet_changed(world.snapshot, worlds.size() + 1, world.files, source, at);
     if (Result<void> said = append(record); !said) return std::move(said).error();
     worlds.push_back(&world);
@@ -102,6 +106,24 @@ class MemorySpine : public SpinePort {
   static Error full() { return {Errc::unavailable, "the disk is full"}; }
   event::Symbols symbols_;
 };
+
+/// The same small fleet where every kind of fixed cost is paid: two units of two GPUs that are owned, two rented ones
+/// by the hour, a commitment, a host of ACE.
+inline Fleet paid_fleet() {
+  constexpr std::int64_t usd = 1'000'000'000;
+  Fleet fleet = ledger_testing::small_fleet();
+  Destination& gpu = fleet.destinations[ledger_testing::kGpu.value];
+  gpu.units.units = gpu.gpus_per_unit = 2;
+  gpu.amortization_hourly = {3 * usd};
+  for (Serving& serving : gpu.serving) serving.measured->watts_idle = 700;
+  fleet.destinations[ledger_testing::kPtu.value].commitment_hourly = {5 * usd};
+  Destination& rent = fleet.destinations[ledger_testing::kRent.value];
+  rent.units.units = 2;
+  rent.rental.emplace();
+  rent.rental->hourly = {2 * usd};
+  fleet.policies.gateway_hosts_hourly = Usd{usd / 5};
+  return fleet;
+}
 
 /// A desk over the ledger tests' small fleet, with a clock that is told the time.
 struct DeskWorld {

@@ -61,6 +61,7 @@ Result<std::unique_ptr<Service>> Service::start(Options options) {
     service->cache_ = std::make_unique<AnswerCache>(cache);
   }
   service->watch();
+  service->desk_->accrue(service->now());  // what is paid, used or not, counts from here
   AdminOptions admin;
   admin.open = service->keys_ == nullptr;  // then the configuration lets it listen on this machine alone
   admin.version = service->options_.version;
@@ -119,6 +120,7 @@ Result<std::vector<std::string>> Service::reload(const Config& next, bool acknow
   if (before->fleet.digest != (*world)->fleet.digest || before->routes != (*world)->routes) {
     desk_->change(now(), *std::move(world));
   }
+  desk_->accrue(now());
   std::vector<std::string> notes;
   const auto note = [&](const char* what, bool same) {
     if (!same) notes.push_back(std::string(what) + " changes with the next start");
@@ -148,6 +150,10 @@ Result<Recording::Counts> Service::stop() {
   gateway_->drain(options_.config.drain);
   side_.reset();  // after the last request was told, and while whoever asks it can be answered
   gateway_.reset();
+  {
+    const std::scoped_lock lock(steering_);
+    desk_->accrue(now(), Duration{0});
+  }
   return recording_->close();
 }
 

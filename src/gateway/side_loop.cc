@@ -32,6 +32,7 @@ struct SideLoop::State {
   }
   void keep_house() {
     parts.limits->forget_idle(loop.utc());
+    if (parts.desk != nullptr) parts.desk->accrue(loop.utc());
     loop.arm(*housekeeping, loop.now() + kMinute);
   }
   Result<void> listen(const Config::Listen& at) {

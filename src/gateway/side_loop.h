@@ -22,7 +22,7 @@ class SideLoop {
         nullptr;               ///< serves the admin listener, if the configuration has one; outlives the loop, as do
     Limits* limits = nullptr;  ///< these
     MetricRegistry* metrics = nullptr;
-    Desk* desk = nullptr;   ///< told what engines say of themselves
+    Desk* desk = nullptr;   ///< told what engines say of themselves, and every minute that time has passed
     std::string version{};  ///< of ACE
   };
   /// Runs when this returns. @return unavailable if it cannot listen, bad_input for certificates
