@@ -75,6 +75,8 @@ class Recording {
   /// Hands an event over. @return bad_input for a name whose mask would be another next time; as append()
   Result<void> operator()(event::Record record);
 
+  /// Everything recorded so far is durable when this returns. From any thread.
+  Result<void> flush() { return writer_->flush(); }
   /// Everything is durable when this returns.
   Result<Counts> close();
   [[nodiscard]] const spine::Recovery& recovery() const { return writer_->recovery(); }

@@ -1,5 +1,7 @@
 #include "gateway/service.h"
 
+#include <algorithm>
+
 #include "adapters/ledger_view.h"
 #include "core/text.h"
 
@@ -10,6 +12,27 @@ Result<std::shared_ptr<const World>> Service::read_world(const Config& config) c
   Result<FleetReading> reading = options_.load(config, &files);
   if (!reading) return std::move(reading).error();
   return make_world(*std::move(reading), std::move(files), config.routes, options_.secrets);
+}
+
+namespace {
+
+/// The world was read, so they are without a mistake.
+std::vector<Budget> budgets_of(const World& world) {
+  const FleetText& file = world.files.front();
+  return parse_budgets(file.text, file.name).budgets;
+}
+
+}  // namespace
+
+/// What budgets have left follows from the spine.
+Result<BudgetBook> Service::counted(std::vector<Budget> budgets) const {
+  if (budgets.empty()) return BudgetBook();
+  if (Result<void> durable = recording_->flush(); !durable) return std::move(durable).error();
+  LedgerOptions counting;
+  counting.budgets = std::move(budgets);
+  Result<LedgerOfSpine> ledger = ledger_of(options_.config.spine_dir, counting);
+  if (!ledger) return std::move(ledger).error().with("counting what budgets have left");
+  return ledger->ledger.budgets();
 }
 
 Result<std::unique_ptr<Service>> Service::start(Options options) {
@@ -24,16 +47,9 @@ Result<std::unique_ptr<Service>> Service::start(Options options) {
   if (Result<void> kept = service->recording_->keep((*world)->files); !kept) return std::move(kept).error();
   service->spine_ = std::make_unique<RecordingPort>(*service->recording_);
 
-  // What budgets have left follows from the spine.
-  const FleetText& file = (*world)->files.front();
-  BudgetReading budgets = parse_budgets(file.text, file.name);
-  if (!budgets.budgets.empty()) {
-    LedgerOptions counting;
-    counting.budgets = std::move(budgets.budgets);
-    Result<LedgerOfSpine> ledger = ledger_of(config.spine_dir, counting);
-    if (!ledger) return std::move(ledger).error().with("counting what budgets have left");
-    service->budgets_ = std::make_unique<BudgetGate>(ledger->ledger.budgets());
-  }
+  Result<BudgetBook> budgets = service->counted(budgets_of(**world));
+  if (!budgets) return std::move(budgets).error();
+  service->budgets_ = std::make_unique<BudgetGate>(*std::move(budgets));
 
   DeskOptions desk;
   desk.mode = config.mode;
@@ -45,6 +61,7 @@ Result<std::unique_ptr<Service>> Service::start(Options options) {
   desk.patience = config.patience;
   desk.seed = service->options_.seed;
   service->desk_ = std::make_unique<Desk>(*std::move(world), desk, *service->spine_, service->budgets_.get());
+  service->desk_->accrue(service->now());  // what is paid, used or not, counts from here
   if (config.keys.empty()) {
     service->callers_ = std::make_unique<OneCaller>(config.tenant);
   } else {
@@ -61,7 +78,6 @@ Result<std::unique_ptr<Service>> Service::start(Options options) {
     service->cache_ = std::make_unique<AnswerCache>(cache);
   }
   service->watch();
-  service->desk_->accrue(service->now());  // what is paid, used or not, counts from here
   AdminOptions admin;
   admin.open = service->keys_ == nullptr;  // then the configuration lets it listen on this machine alone
   admin.version = service->options_.version;
@@ -112,6 +128,11 @@ Result<std::vector<std::string>> Service::reload(const Config& next, bool acknow
     return Error(Errc::conflict,
                  "the fleet file changes what a person must acknowledge: " + listed(verdict.reasons, 8));
   Config& old = options_.config;
+  std::vector<Budget> budgets = budgets_of(**world);
+  const BudgetBook book = budgets_->book();
+  const bool all_known = std::all_of(budgets.begin(), budgets.end(), [&](const Budget& b) { return book.has(b); });
+  Result<BudgetBook> spent = all_known ? Result<BudgetBook>(BudgetBook()) : counted(budgets);
+  if (!spent) return std::move(spent).error();
   const bool mode_changes = next.mode != old.mode || next.canary_ppm != old.canary_ppm || next.alike != old.alike;
   if (Result<void> kept = recording_->keep((*world)->files); !kept) return std::move(kept).error();
   if (mode_changes)
@@ -120,6 +141,7 @@ Result<std::vector<std::string>> Service::reload(const Config& next, bool acknow
   if (before->fleet.digest != (*world)->fleet.digest || before->routes != (*world)->routes) {
     desk_->change(now(), *std::move(world));
   }
+  budgets_->change(std::move(budgets), *spent);
   desk_->accrue(now());
   std::vector<std::string> notes;
   const auto note = [&](const char* what, bool same) {

@@ -71,6 +71,7 @@ class Service final : public Steering {
   Instant now();
   void watch();
   Result<std::shared_ptr<const World>> read_world(const Config& config) const;
+  [[nodiscard]] Result<BudgetBook> counted(std::vector<Budget> budgets) const;
 
   Options options_;
   WallClock clock_;           ///< of the writer

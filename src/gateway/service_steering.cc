@@ -25,7 +25,6 @@ Result<CurveView> Service::supply_curve(std::string_view model, double prompt_to
 std::vector<DecisionView> Service::decisions(std::size_t most) { return desk_->decisions(most); }
 
 std::vector<BudgetView> Service::budgets() {
-  if (budgets_ == nullptr) return {};
   Instant at;
   {
     const std::scoped_lock lock(steering_);
@@ -81,8 +80,8 @@ Result<void> Service::set_mode(std::string_view word, double canary_share, bool 
     return Error(Errc::bad_input, "mode canary needs a share above 0 and at most 1");
   const Desk::Wanted wanted{*mode, *mode == Mode::canary ? static_cast<std::int64_t>(canary_share * 1e6 + 0.5) : 0,
                             false};
-  desk_->accrue(now());
   if (Result<void> set = desk_->set_mode(now(), wanted, forced); !set) return set;
+  desk_->accrue(now());
   options_.config.mode = wanted.mode;
   options_.config.canary_ppm = wanted.canary_ppm;
   options_.config.alike = false;

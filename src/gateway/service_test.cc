@@ -419,6 +419,67 @@ TEST(Service, leaves_a_pool_alone_whose_engines_say_that_others_fill_it) {
   EXPECT_FALSE(all<event::CapacityObserved>(site.records()).empty());
 }
 
+TEST(Service, changes_its_budgets_with_the_fleet_file) {
+  Site::Wanted wanted;
+  wanted.more = "budgets:\n  all: {window: total, limit: \"1 USD\"}\n";
+  Site site(std::move(wanted));
+  Usd told{};
+  const auto ask = [&] {
+    const Got got = site.chat();
+    if (got.status == 200) told += Usd{parse_decimal(got.field("x-ace-cost-usd"), 9).value()};
+    return got;
+  };
+  const auto spent = [&] { return site.service->budgets().at(0).spent; };
+  ASSERT_EQ(ask().status, 200);
+  EXPECT_GT(told, Usd{});
+  EXPECT_EQ(spent(), told);
+
+  ASSERT_TRUE(site.reload("1 USD\"}\n", "0.000001 USD\"}\n"));
+  EXPECT_NE(ask().body.find("budget_exceeded"), std::string::npos);
+  EXPECT_EQ(spent(), told) << "the same budget under another limit";
+
+  ASSERT_TRUE(site.reload("all: {window: total, limit: \"0.000001 USD\"}", "every: {window: total, limit: \"1 USD\"}"));
+  ASSERT_EQ(site.service->budgets().size(), 1U);
+  EXPECT_EQ(site.service->budgets()[0].name, "every");
+  EXPECT_EQ(spent(), told) << "what the spine tells of counts";
+  EXPECT_EQ(ask().status, 200);
+  EXPECT_EQ(spent(), told);
+
+  ASSERT_TRUE(site.reload("budgets:\n  every: {window: total, limit: \"1 USD\"}\n", ""));
+  EXPECT_TRUE(site.service->budgets().empty());
+  EXPECT_EQ(ask().status, 200);
+
+  ASSERT_TRUE(site.reload("destinations:", "budgets:\n  more: {window: total, limit: \"1 USD\"}\ndestinations:"));
+  EXPECT_EQ(spent(), told) << "where there was none";
+  ASSERT_EQ(site.stop(), "");
+  EXPECT_EQ(verified(site.spine()), "");
+}
+
+/// A figure of the metrics; -1 if there is none such.
+double metric(const Site& site, const std::string& name) {
+  const net::Peer peer = net::Peer::connect(site.service->admin_port());
+  (void)peer.send("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  const std::string text = peer.receive_all();
+  const std::size_t at = text.find("\n" + name + " ");
+  return at == std::string::npos ? -1.0 : std::strtod(text.c_str() + at + name.size() + 2, nullptr);
+}
+
+TEST(Service, measures_what_it_adds_to_a_request_without_what_others_take) {
+  Site::Wanted wanted;
+  wanted.cheap.ttft = std::chrono::milliseconds{400};
+  wanted.cheap.tpot = std::chrono::milliseconds{10};
+  wanted.config = "admin: {port: 0}\n";
+  Site site(std::move(wanted));
+  EXPECT_EQ(site.chat().status, 200);
+  EXPECT_EQ(site.chat(R"(,"stream":true)").status, 200);
+  EXPECT_EQ(site.send(post("/v1/chat/completions", "{")).status, 400) << "sent nowhere: it has no overhead";
+  ASSERT_TRUE(net::eventually([&] { return metric(site, "ace_overhead_seconds_count") == 2.0; }));
+  const double added = metric(site, "ace_overhead_seconds_sum");
+  EXPECT_GT(added, 0.0);
+  EXPECT_LT(added, 2 * 0.4) << "what the destination took is not ours";
+  EXPECT_GE(metric(site, "ace_request_seconds_sum{operation=\"chat_completions\"}"), 2 * 0.4);
+}
+
 TEST(Service, drains_streams_before_it_ends) {
   Site::Wanted wanted;
   wanted.cheap.tpot = std::chrono::milliseconds{10};

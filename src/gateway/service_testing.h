@@ -127,6 +127,13 @@ tenants: )" + wanted.tenants +
     ACE_CHECK(started.has_value(), started ? "" : started.error().what().c_str());
     service = *std::move(started);
   }
+  /// The fleet file says something else in one place, and is read again.
+  Result<std::vector<std::string>> reload(const std::string& before, const std::string& after) {
+    const std::size_t at = fleet_.find(before);
+    ACE_CHECK(at != std::string::npos, "the fleet file says what is to change");
+    fleet_.replace(at, before.size(), after);
+    return service->reload(config_, false);
+  }
   /// Every record that is in the log; of a gateway that runs, those that were committed.
   [[nodiscard]] std::vector<event::Record> records() const {
     std::vector<event::Record> all;

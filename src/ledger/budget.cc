@@ -5,6 +5,12 @@
 #include "core/check.h"
 
 namespace ace {
+namespace {
+
+/// Goes on with the accounts of the other.
+bool is_same(const Budget& a, const Budget& b) { return a.name == b.name && a.window == b.window; }
+
+}  // namespace
 
 std::vector<std::uint32_t> BudgetBook::matching(const BudgetSubject& subject) const {
   const auto holds = [](const std::string& asked, std::string_view is) { return asked.empty() || asked == is; };
@@ -80,8 +86,7 @@ Usd BudgetBook::left(std::uint32_t budget, Instant at) const {
 void BudgetBook::change(std::vector<Budget> budgets) {
   for (std::size_t i = 0; i < budgets_.size(); ++i) {
     Budget& old = budgets_[i];
-    const auto now = std::find_if(budgets.begin(), budgets.end(),
-                                  [&](const Budget& b) { return b.name == old.name && b.window == old.window; });
+    const auto now = std::find_if(budgets.begin(), budgets.end(), [&](const Budget& b) { return is_same(b, old); });
     retired_[i] = now == budgets.end() ? 1 : 0;
     if (now == budgets.end()) continue;
     old = *now;
@@ -90,6 +95,29 @@ void BudgetBook::change(std::vector<Budget> budgets) {
   budgets_.insert(budgets_.end(), budgets.begin(), budgets.end());
   retired_.resize(budgets_.size());
   accounts_.resize(budgets_.size());
+}
+
+bool BudgetBook::has(const Budget& budget) const {
+  for (std::size_t i = 0; i < budgets_.size(); ++i)
+    if (retired_[i] == 0 && is_same(budgets_[i], budget)) return true;
+  return false;
+}
+
+void BudgetBook::adopt(const BudgetBook& counted, const std::vector<Budget>& budgets) {
+  const auto number_in = [](const std::vector<Budget>& all, const Budget& budget) {
+    return static_cast<std::size_t>(
+        std::find_if(all.begin(), all.end(), [&](const Budget& b) { return is_same(b, budget); }) - all.begin());
+  };
+  for (const Budget& budget : budgets) {
+    const std::size_t there = number_in(counted.budgets_, budget), here = number_in(budgets_, budget);
+    if (there == counted.budgets_.size() || here == budgets_.size()) continue;
+    for (const auto& [window, account] : counted.accounts_[there]) {
+      BudgetAccount& own = accounts_[here][window];
+      own.spent = account.spent;
+      own.requests = account.requests;
+      own.crossed = account.crossed;
+    }
+  }
 }
 
 void BudgetBook::forget_before(Instant now) {

@@ -5,7 +5,9 @@
 /// ends, what it cost is posted in place of the reserve, in the window in which it was admitted. So
 ///   spent + held <= limit      for every hard budget, unless a bill exceeds its reserve
 /// Start with `BudgetGate`.
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -85,9 +87,14 @@ class BudgetBook {
   }
   [[nodiscard]] BudgetAccount account(std::uint32_t budget, Instant at) const;
   [[nodiscard]] Usd left(std::uint32_t budget, Instant at) const;
+  /// Is there one of this name and window that holds for requests?
+  [[nodiscard]] bool has(const Budget& budget) const;
   /// Other budgets from now on. One of the same name and window goes on with its accounts; what is not among them is
   /// retired and keeps what it has. Numbers stay.
   void change(std::vector<Budget> budgets);
+  /// What another book has spent counts here too, in budgets of the same name and window. What is held stays: of
+  /// tickets of this book alone.
+  void adopt(const BudgetBook& counted, const std::vector<Budget>& budgets);
   /// Forgets windows that are over and hold nothing, for who asks only whether there is room.
   void forget_before(Instant now);
 
@@ -119,6 +126,15 @@ class BudgetGate {
   void release(const BudgetTicket& ticket) {
     const std::scoped_lock lock(mutex_);
     book_.release(ticket);
+  }
+  /// @see BudgetBook::change @param counted of those that hold for requests only from now on, what was spent so far
+  void change(std::vector<Budget> budgets, const BudgetBook& counted) {
+    const std::scoped_lock lock(mutex_);
+    std::vector<Budget> fresh;
+    std::copy_if(budgets.begin(), budgets.end(), std::back_inserter(fresh),
+                 [&](const Budget& budget) { return !book_.has(budget); });
+    book_.change(std::move(budgets));
+    book_.adopt(counted, fresh);
   }
   /// As it stands now.
   [[nodiscard]] BudgetBook book() const {

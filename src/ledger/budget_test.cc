@@ -182,5 +182,25 @@ TEST(Budget, goes_on_under_a_new_limit_and_keeps_what_a_retired_one_has) {
   EXPECT_EQ(book.matching({}), (std::vector<std::uint32_t>{1, 2}));
 }
 
+TEST(Budget, that_is_new_begins_with_what_was_spent_before_and_leaves_the_others_as_they_are) {
+  BudgetGate gate(BudgetBook({budget("a", Usd{100}), budget("b", Usd{100})}));
+  const std::vector<std::uint32_t> both = {0, 1};
+  const auto ticket = std::get<BudgetTicket>(gate.reserve(both, Usd{60}, instant(1)));
+  gate.change({budget("b", Usd{100})}, BudgetBook());
+  // A spine tells that "a" and "c" have spent 30 each, and "b" something that is counted here already.
+  BudgetBook counted({budget("a", Usd{100}), budget("b", Usd{100}), budget("c", Usd{100})});
+  const std::vector<std::uint32_t> all = {0, 1, 2};
+  counted.post(counted.hold(all, Usd{50}, instant(1)), Usd{30}, instant(2));
+  (void)counted.hold(all, Usd{7}, instant(3));  // under way: no ticket of ours
+  gate.change({budget("a", Usd{90}), budget("b", Usd{80}), budget("c", Usd{70})}, counted);
+  const BudgetBook book = gate.book();
+  EXPECT_EQ(book.left(0, instant(4)), Usd{90 - 30 - 60}) << "it was retired, and its ticket holds on";
+  EXPECT_EQ(book.left(1, instant(4)), Usd{80 - 60});
+  EXPECT_EQ(book.left(2, instant(4)), Usd{70 - 30});
+  EXPECT_EQ(book.account(2, instant(4)).requests, 2U);
+  gate.post(ticket, Usd{10}, instant(5));
+  EXPECT_EQ(gate.book().left(0, instant(5)), Usd{90 - 30 - 10});
+}
+
 }  // namespace
 }  // namespace ace
