@@ -37,7 +37,8 @@ void Desk::change(Instant at, std::shared_ptr<const World> world) {
   end_accrual(now);
   const auto era = std::make_shared<Era>(world, options_.belief);
   era->prefixes = prefixes_.of(*world);
-  era->anew = true;  // under this number a reader starts from its priors, as this belief does
+  era->belief.inherit(now, eras_.back()->belief);
+  era->anew = true;  // under this number a reader starts from its priors, and is told what differs from them
   eras_.push_back(era);
   for (const auto& [id, flight] : flights_)
     if (flight->claimed) claim_in(era, *flight, now);
@@ -45,8 +46,8 @@ void Desk::change(Instant at, std::shared_ptr<const World> world) {
   if (!spine_down_ && !telling_of(*era, acts_alone(), now)) lose();
   trial_.restart(now);
   world_.store(std::move(world));
-}
   begin_accrual(now);
+}
 
 void Desk::claim_in(const std::shared_ptr<Era>& era, Flight& f, Instant now) {
   const World& from = *f.era->world;
@@ -99,7 +100,6 @@ Result<void> Desk::set_mode(Instant at, const Wanted& wanted, bool forced) {
   return {};
 }
 
-Desk::Standing Desk::standing() const {
 /// Standing cost may be of another stream from now on.
 void Desk::act_as(Mode mode, Instant now) {
   const bool other_stream = acts_alone() != (mode == Mode::act);
@@ -108,6 +108,7 @@ void Desk::act_as(Mode mode, Instant now) {
   if (other_stream) begin_accrual(now);
 }
 
+Desk::Standing Desk::standing() const {
   const std::scoped_lock lock(mutex_);
   Standing standing;
   standing.mode = {options_.mode, options_.canary_ppm, options_.alike};

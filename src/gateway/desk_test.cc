@@ -437,6 +437,30 @@ TEST(Desk, lets_requests_end_under_the_world_they_came_in_under) {
   (void)w.desk.aborted(w.now, *second, {});
 }
 
+TEST(Desk, believes_after_a_reload_what_it_learnt_of_destinations_that_are_the_same) {
+  for (const bool same : {true, false}) {
+    DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+    for (int i = 0; i < 40; ++i) (void)w.serve(w.arriving(), 400);
+    const auto refused = w.admit(w.arriving());
+    EXPECT_EQ(w.destination(w.desk.decide(w.now, *refused).offer), "alt");
+    ASSERT_TRUE(w.desk.failed(w.now, *refused, {.why = Rejection::refused}));
+    EXPECT_EQ(w.destination(w.desk.decide(w.now, *refused).offer), "api");
+    Fleet next = apis_only();
+    for (PriceRow& row : next.prices.rows)
+      if (row.key == "alt/large") row.tiers[0].by_service[0].set(Unit::input, {7'000'000'000});
+    if (!same) next.destinations[ledger_testing::kAlt.value].rpm = 1000;
+    const std::shared_ptr<World> old = w.world;
+    w.world = std::make_shared<World>(std::move(next));
+    w.desk.change(w.now, w.world);
+    const auto flight = w.admit(w.arriving());
+    EXPECT_EQ(w.destination(w.desk.decide(w.now, *flight).offer), same ? "api" : "alt");
+    EXPECT_NEAR(w.spine.all<event::Decided>().back().predicted.output_mean, 400.0, 1.0) << "by its model";
+    (void)w.desk.aborted(w.now, *flight, {});
+    (void)w.desk.aborted(w.now, *refused, {});
+    EXPECT_EQ(w.spine.verified(), "");
+  }
+}
+
 TEST(Desk, knows_no_world_that_is_gone) {
   DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
   Desk::Arriving late = w.arriving();
@@ -448,13 +472,14 @@ TEST(Desk, knows_no_world_that_is_gone) {
 
 TEST(Desk, records_each_world_under_a_number_of_its_own) {
   for_each_seed(10, [](Rng& rng) {
-    DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+    const Fleet fleet = rng.chance(0.5) ? apis_only() : ledger_testing::small_fleet();
+    DeskWorld w(DeskWorld::acting(), nullptr, fleet);
     std::vector<std::unique_ptr<Flight>> open;
     std::vector<std::shared_ptr<World>> worlds = {w.world};
     for (int step = 0; step < 60; ++step) {
       w.pass(Duration{static_cast<std::int64_t>(rng.below(900)) * 1'000'000});
       if (rng.chance(0.1)) {
-        worlds.push_back(w.world = std::make_shared<World>(apis_only()));
+        worlds.push_back(w.world = std::make_shared<World>(fleet));
         w.desk.change(w.now, w.world);
       }
       auto flight = w.admit(w.arriving());
@@ -466,6 +491,9 @@ TEST(Desk, records_each_world_under_a_number_of_its_own) {
       const std::size_t at = rng.below(open.size());
       if (rng.chance(0.3))
         (void)w.desk.aborted(w.now, *open[at], {});
+      else if (rng.chance(0.2))
+        (void)w.desk.failed(w.now, *open[at], {.why = static_cast<Rejection>(rng.below(5))}),
+            (void)w.desk.gave_up(w.now, *open[at]);
       else
         (void)w.desk.completed(w.now, *open[at],
                                {.usage = Usage(Tokens{1000}, Tokens{0}, Tokens{rng.between(1, 99)}), .billed_as = {}});
