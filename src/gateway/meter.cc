@@ -38,7 +38,8 @@ Outcome outcome_of(int status, std::string_view code) {
 Meter::Meter(MetricRegistry& registry)
     : registry_(registry),
       overhead_(registry.histogram("ace_overhead_seconds",
-                                   "From a request's arrival until it was sent on, of those that did not wait.",
+                                   "What ACE adds to a request that was sent on: its time without waits for the "
+                                   "destination, the client and capacity.",
                                    Histogram::kOverhead)),
       retries_(registry.counter("ace_retries_total", "Attempts beyond the first of a request.")) {
   for (std::size_t i = 0; i < operations_.size(); ++i) {

@@ -34,7 +34,7 @@ struct Ended {
   Outcome outcome = Outcome::served;
   Duration took{0};
   std::optional<Duration> first_token{};  ///< since it came
-  std::optional<Duration> overhead{};     ///< until it was sent on, of those that did not wait for capacity
+  std::optional<Duration> overhead{};     ///< that we added, of those that were sent on
   std::string destination{};              ///< a name of the fleet; "" = it was sent nowhere
   std::size_t attempts = 0;
   std::int64_t input_tokens = 0, output_tokens = 0;

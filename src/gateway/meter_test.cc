@@ -14,6 +14,7 @@ TEST(Meter, counts_a_request_once_under_how_it_ended_and_where) {
   Ended served;
   served.took = kSecond;
   served.first_token = Duration{100'000'000};
+  served.overhead = Duration{20'000};
   served.destination = "gpu";
   served.attempts = 3;
   served.input_tokens = 10;
@@ -25,14 +26,16 @@ TEST(Meter, counts_a_request_once_under_how_it_ended_and_where) {
   refused.outcome = Outcome::over_limit;
   meter.ended(refused);
   const std::string text = registry.expose();
-  for (const char* line : {"ace_requests_total{operation=\"chat_completions\",outcome=\"served\"} 1\n",
-                           "ace_requests_total{operation=\"chat_completions\",outcome=\"over_limit\"} 1\n",
-                           "ace_requests_total{operation=\"messages\",outcome=\"served\"} 0\n", "ace_retries_total 2\n",
-                           "ace_destination_tokens_total{destination=\"gpu\",kind=\"output\"} 5\n",
-                           "ace_destination_cost_usd_total{destination=\"gpu\"} 0.000000002\n",
-                           "ace_destination_baseline_usd_total{destination=\"gpu\"} 0.000000007\n",
-                           "ace_request_seconds_count{operation=\"chat_completions\"} 1\n",
-                           "ace_first_token_seconds_count{destination=\"gpu\"} 1\n"})
+  for (const char* line :
+       {"ace_requests_total{operation=\"chat_completions\",outcome=\"served\"} 1\n",
+        "ace_requests_total{operation=\"chat_completions\",outcome=\"over_limit\"} 1\n",
+        "ace_requests_total{operation=\"messages\",outcome=\"served\"} 0\n", "ace_retries_total 2\n",
+        "ace_destination_tokens_total{destination=\"gpu\",kind=\"output\"} 5\n",
+        "ace_destination_cost_usd_total{destination=\"gpu\"} 0.000000002\n",
+        "ace_destination_baseline_usd_total{destination=\"gpu\"} 0.000000007\n",
+        "ace_request_seconds_count{operation=\"chat_completions\"} 1\n",
+        "ace_overhead_seconds_bucket{le=\"0.000016\"} 0\n", "ace_overhead_seconds_bucket{le=\"0.000032\"} 1\n",
+        "ace_overhead_seconds_count 1\n", "ace_first_token_seconds_count{destination=\"gpu\"} 1\n"})
     EXPECT_THAT(text, HasSubstr(line));
 }
 

@@ -142,7 +142,9 @@ net::Task<> Proxy::serve_operation(net::Exchange& exchange, wire::Operation oper
     count(s);
     co_return;
   }
+  s.wait_begins();
   net::Exchange::Body body = co_await exchange.read_body();
+  s.wait_ends();
   if (!body.ok()) {
     if (body.io == net::Io::ok) (void)co_await exchange.refuse(body.fault);
     co_return;
@@ -253,6 +255,7 @@ net::Task<bool> Proxy::answer_from_cache(Serving& s) {
   std::string fields = s.head_fields(found.answer->content_type) + "x-ace-cache: hit\r\n";
   append_cost(fields, *s.receipt);
   s.told = 200;
+  s.wait_begins();
   (void)co_await s.exchange.respond(200, fields, found.answer->body);
   co_return true;
 }
@@ -267,7 +270,7 @@ void Proxy::count(const Serving& s) {
                                   : outcome_of(s.told, s.told_code);
   ended.took = s.exchange.loop().now() - s.started;
   if (s.first_token) ended.first_token = *s.first_token - s.started;
-  if (s.sent_on && !s.waited) ended.overhead = *s.sent_on - s.started;
+  if (s.sent_on) ended.overhead = s.own.total();
   ended.destination = s.destination;
   ended.attempts = s.flight ? s.flight->attempts.size() : 0;
   ended.input_tokens = s.used.prompt().value;
@@ -298,8 +301,9 @@ net::Task<> Proxy::run(Serving& s) {
     const Desk::Choice choice = desk.decide(now, *s.flight);
     if (choice.verdict == Verdict::no_capacity && !choice.shed && now < choice.until) {
       const Duration pause = std::clamp(Duration{(choice.until - now) / 16}, Duration{20'000'000}, kSecond);
-      s.waited = true;
+      s.wait_begins();
       co_await bell.until(s.exchange.loop().now() + std::min<Duration>(pause, choice.until - now));
+      s.wait_ends();
       continue;
     }
     if (choice.verdict != Verdict::dispatched) {
@@ -363,8 +367,10 @@ net::Task<Proxy::Next> Proxy::attempt(Serving& s) {
   patience.next_byte = std::max(shared_.timeouts.next_token,
                                 s.request.stream ? shared_.timeouts.first_token : shared_.timeouts.next_token);
   patience.total = s.deadline(shared_.timeouts.total);
-  if (!s.sent_on) s.sent_on = s.exchange.loop().now();
+  s.sent_on = true;
+  s.wait_begins();
   net::Sent sent = co_await client_.send(upstream->origin(), out, patience, s.exchange.gone());
+  s.wait_ends();
   if (sent.response == nullptr) co_return unreachable(s, sent);
   a.incoming = std::move(sent.response);
   const net::ResponseHead& head = a.incoming->head();
@@ -390,6 +396,7 @@ net::Task<> Proxy::fail(Serving& s, const wire::WireError& error, Duration retry
   s.told = error.status;
   s.told_code = error.code;
   const std::string body = wire::error_body(wire::dialect_of(s.operation), error);
+  s.wait_begins();
   (void)co_await s.exchange.respond(error.status, fields, body);
 }
 

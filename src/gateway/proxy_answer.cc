@@ -40,7 +40,9 @@ Proxy::Next Proxy::client_left(Serving& s, const Usage& usage, OfferId billed_as
 net::Task<Proxy::Next> Proxy::refused(Serving& s, Attempt& a) {
   std::string body;
   while (body.size() < kErrorBytes) {
+    s.wait_begins();
     const net::Incoming::Piece piece = co_await a.incoming->next();
+    s.wait_ends();
     if (piece.fault == net::SendFault::cancelled) co_return client_left(s, s.prompt_alone(), a.billed_as);
     body += piece.data;
     if (piece.end || piece.fault != net::SendFault::none) break;
@@ -58,7 +60,9 @@ net::Task<Proxy::Next> Proxy::refused(Serving& s, Attempt& a) {
 net::Task<Proxy::Next> Proxy::whole(Serving& s, Attempt& a) {
   std::string body;
   for (;;) {
+    s.wait_begins();
     const net::Incoming::Piece piece = co_await a.incoming->next();
+    s.wait_ends();
     if (piece.fault != net::SendFault::none) co_return broken(s, a, piece.fault);
     body += piece.data;
     if (piece.end) break;
@@ -86,6 +90,7 @@ net::Task<Proxy::Next> Proxy::whole(Serving& s, Attempt& a) {
     CachedAnswer kept{s.flight->id, std::string(kJsonType), answer.body};
     (void)shared_.cache->put(*s.question, std::move(kept), clock_.now());
   }
+  s.wait_begins();
   (void)co_await s.exchange.respond(200, fields, answer.body);
   co_return Next::done;
 }
@@ -100,7 +105,9 @@ net::Task<net::Io> Proxy::hand_out(Serving& s, std::string_view events) {
         s.head_fields("text/event-stream") + "Cache-Control: no-cache\r\n" + predicted_field(s.flight->predicted);
     (void)co_await s.exchange.begin(200, fields, std::nullopt);
   }
+  s.wait_begins();
   const net::Io io = co_await s.exchange.write(events);
+  s.wait_ends();
   co_return io;
 }
 
@@ -111,12 +118,15 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
   std::string_view held;
   Answer::State state = Answer::State::going;
   while (state == Answer::State::going) {
+    s.wait_begins();
     const net::Incoming::Piece piece = co_await a.incoming->next();
+    s.wait_ends();
     if (piece.fault == net::SendFault::cancelled) co_return broken(s, a, piece.fault);
     if (piece.fault != net::SendFault::none) {
       const net::SendFault fault = piece.fault;
       const Next next = broken(s, a, fault);
       if (s.begun) {
+        s.wait_begins();
         const std::string_view last = answer.fail(s.error);
         if (!last.empty()) (void)co_await s.exchange.write(last);
         (void)co_await s.exchange.end();
@@ -159,6 +169,7 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
     s.error = {502, "upstream_failed", fmt::format("{} failed within its answer", s.destination)};
     const Desk::Failed failure{.why = Rejection::failed, .billed = usage};
     (void)desk.failed(clock_.now(), *s.flight, failure);
+    s.wait_begins();
     (void)co_await s.exchange.end();
     co_return Next::give_up;
   }
@@ -170,6 +181,7 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
     co_return Next::done;
   }
   (void)co_await hand_out(s, held);
+  s.wait_begins();
   (void)co_await s.exchange.end();
   // What follows the last event is read, so that the connection can be kept.
   for (;;) {

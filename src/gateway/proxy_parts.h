@@ -1,10 +1,12 @@
 #pragma once
 /// Inside the proxy: one request while it is served, and what faults are called.
+#include <chrono>
 #include <optional>
 #include <string>
 
 #include "gateway/bell.h"
 #include "gateway/proxy.h"
+#include "gateway/stopwatch.h"
 
 namespace ace::gateway {
 
@@ -16,12 +18,17 @@ enum class Proxy::Next : std::uint8_t {
 
 struct Proxy::Serving {
   Serving(net::Exchange& e, wire::Operation o, std::string bytes)
-      : exchange(e), operation(o), body(std::move(bytes)), started(e.loop().now()) {}
+      : exchange(e),
+        operation(o),
+        body(std::move(bytes)),
+        started(e.loop().now()),
+        own(std::chrono::steady_clock::now()) {}
 
   net::Exchange& exchange;
   wire::Operation operation;
   std::string body;
   net::Steady started;
+  Stopwatch own;  ///< what we add: waits for the client, a destination or capacity left out
   wire::Request request;
   std::vector<std::uint32_t> blocks;  ///< of its prompt
   std::shared_ptr<const World> world;
@@ -39,12 +46,16 @@ struct Proxy::Serving {
   int told = 0;                      ///< status that the client was given; 0 = none
   std::string told_code;             ///< and why, of an error
   bool left = false;                 ///< the client
-  std::optional<net::Steady> sent_on, first_token;
-  bool waited = false;  ///< for capacity
-  Usage used;           ///< by the answer, as far as it came
+  bool sent_on = false;              ///< to a destination
+  std::optional<net::Steady> first_token;
+  Usage used;  ///< by the answer, as far as it came
   std::optional<Desk::Receipt> receipt;
   std::int64_t tokens = 0;  ///< used in all
 
+  // Others have its time from here, and we from there. What happens within an event of the loop is what is measured, so
+  // this looks at the clock itself.
+  void wait_begins() { own.stop(std::chrono::steady_clock::now()); }
+  void wait_ends() { own.start(std::chrono::steady_clock::now()); }
   [[nodiscard]] std::string id() const { return flight ? to_string(flight->id) : std::string(); }
   [[nodiscard]] net::Steady deadline(Duration total) const { return started + total; }
   /// As estimated when the request was read: what a destination bills that was given the prompt alone.
