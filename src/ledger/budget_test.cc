@@ -133,6 +133,18 @@ TEST(Budget, opens_no_window_again_when_the_clock_goes_back) {
   EXPECT_TRUE(admitted(book.reserve(it, Usd{100}, hour + kHour)));
 }
 
+TEST(Budget, forgets_a_window_that_is_over_once_nothing_is_held_in_it) {
+  BudgetBook book({budget("hourly", Usd{100}, Budget::Window::hour)});
+  const std::vector<std::uint32_t> it = {0};
+  const auto open = book.reserve(it, Usd{60}, instant(0));
+  book.forget_before(instant(0) + kHour);
+  EXPECT_EQ(book.account(0, instant(0)).held, Usd{60}) << "its request may still end";
+  book.post(std::get<BudgetTicket>(open), Usd{10}, instant(0) + kHour);
+  EXPECT_EQ(book.account(0, instant(0)).spent, Usd{10});
+  book.forget_before(instant(0) + kHour);
+  EXPECT_EQ(book.account(0, instant(0)).spent, Usd{});
+}
+
 TEST(Budget, a_soft_one_admits_and_tells_when_it_was_crossed) {
   BudgetBook book({budget("soft", Usd{100}, Budget::Window::total, false)});
   const std::vector<std::uint32_t> which = {0};

@@ -103,5 +103,78 @@ TEST(FixedCost, is_there_wherever_something_is_paid_used_or_not) {
   }
 }
 
+constexpr std::int64_t kFirstHour = 500'000;
+constexpr Instant kHourStart = instant(kFirstHour * nanos(kHour));
+constexpr Instant kHalfPast = kHourStart + kHour / 2;
+
+Usd cents(std::int64_t n) { return {n * 10'000'000}; }
+
+// 1 kW while idle, at a PUE of 1.5: 1.5 kWh an hour, for 0.10 USD in the first hour and 0.30 in the second. From half
+// past to half past that is 0.75 x 0.10 + 0.75 x 0.30 = 0.30 for a unit that was there before and stays, 0.075 for one
+// that goes with the first hour.
+TEST(FixedCost, of_idle_power_is_that_of_each_hour_and_of_the_stretch_alone) {
+  Fleet fleet = small_fleet();
+  fleet.electricity.hourly = {{100'000'000}, {300'000'000}};
+  fleet.electricity.first_hour = kFirstHour;
+  fleet.electricity.pue = 1.5;
+  for (const DestinationId d : {kGpu, kRent})
+    for (Serving& serving : fleet.destinations[d.value].serving) serving.measured->watts_idle = 1000;
+  const World w(fleet);
+  const UnitLife units[] = {{kHourStart - kDay, kHourStart + kDay}, {kHourStart, kHourStart + kHour}};
+  const auto costs = fixed_cost(w.snapshot, kGpu, units, kHalfPast, kHalfPast + kHour);
+  EXPECT_EQ(amount(costs, Kind::idle_power), Usd{375'000'000});
+  ASSERT_EQ(costs.size(), 1U);
+  EXPECT_EQ(costs[0].units, 2);
+  EXPECT_TRUE(fixed_cost(w.snapshot, kRent, units, kHalfPast, kHalfPast + kHour).empty())
+      << "who rents pays no power beside the rent";
+  EXPECT_TRUE(fixed_cost(w.snapshot, kGpu, units, kHalfPast + 2 * kDay, kHalfPast + 3 * kDay).empty());
+}
+
+// Half-hours at 1 and 2 USD an hour: 0.50 and 1.00.
+TEST(FixedCost, of_a_rental_counts_begun_increments_at_the_price_of_their_start) {
+  Fleet fleet = small_fleet();
+  Rental rental;
+  rental.hourly_series = {cents(100), cents(200)};
+  rental.series_first_hour = kFirstHour;
+  rental.increment = kHour / 2;
+  fleet.destinations[kRent.value].rental = rental;
+  const World w(fleet);
+  const struct {
+    UnitLife unit;
+    Usd rent;
+  } cases[] = {
+      {{kHalfPast, kHalfPast + kHour}, cents(150)},
+      {{kHalfPast, kHalfPast + kHour + Duration{1}}, cents(250)},
+      {{kHalfPast, kHalfPast + Duration{1}}, cents(50)},
+      {{kHourStart - kDay, kHalfPast}, cents(50)},  // of the stretch that is asked about
+  };
+  for (const auto& c : cases) {
+    const auto costs = fixed_cost(w.snapshot, kRent, std::span(&c.unit, 1), kHourStart, kHourStart + kDay);
+    EXPECT_EQ(amount(costs, Kind::rental), c.rent);
+  }
+}
+
+TEST(FixedCost, of_what_is_owned_is_of_all_units_that_the_file_has) {
+  Fleet fleet = small_fleet();
+  Destination& gpu = fleet.destinations[kGpu.value];
+  gpu.amortization_hourly = cents(100);
+  gpu.units.units = 2;
+  gpu.units.reactive.emplace().units_max = 3;
+  fleet.destinations[kPtu.value].commitment_hourly = cents(400);
+  const World w(fleet);
+  const auto owned = fixed_cost(w.snapshot, kGpu, {}, kHourStart, kHalfPast);
+  EXPECT_EQ(amount(owned, Kind::amortization), cents(150)) << "3 units for half an hour, though none runs";
+  const auto reserved = fixed_cost(w.snapshot, kPtu, {}, kHourStart, kHalfPast);
+  EXPECT_EQ(amount(reserved, Kind::commitment), cents(200));
+}
+
+TEST(FixedCost, of_the_hosts_is_of_both_kinds_of_them) {
+  Fleet fleet = small_fleet();
+  EXPECT_FALSE(hosts_cost(fleet, kHourStart, kHalfPast));
+  fleet.policies.cache_hosts_hourly = cents(50);
+  fleet.policies.gateway_hosts_hourly = cents(20);
+  EXPECT_EQ(hosts_cost(fleet, kHourStart, kHourStart + 2 * kHour)->amount, cents(140));
+}
+
 }  // namespace
 }  // namespace ace

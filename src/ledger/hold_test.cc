@@ -68,6 +68,26 @@ TEST(Holds, are_those_of_the_dearest_way_in_and_of_the_context_tier) {
   EXPECT_EQ(holds.worst_case(request).amount, micro(4'000 * 20 + 100 * 40)) << "above, not at";
 }
 
+// At api, 2,000 prompt tokens written to a cache at 12.5, and output at 40.
+TEST(Holds, hold_no_longer_an_answer_than_can_be_written) {
+  Fleet fleet = small_fleet();
+  Model& large = fleet.models[kLarge.value];
+  large.context_max = Tokens{2'500};
+  large.equivalents.clear();
+  const auto held = [&] {
+    const World w(fleet);
+    event::Admitted request;
+    request.requested = kLarge;
+    request.prompt = Tokens{2'000};
+    return Holds(w.snapshot).worst_case(request).amount;
+  };
+  EXPECT_EQ(held(), micro(25'000 + 500 * 40)) << "what the prompt leaves of the context";
+  large.output_max = Tokens{300};
+  EXPECT_EQ(held(), micro(25'000 + 300 * 40));
+  fleet.destinations[kApi.value].uplift_ppm = 1'100'000;
+  EXPECT_EQ(held(), micro(27'500 + 300 * 44)) << "with its surcharge of a tenth";
+}
+
 TEST(Holds, hold_nothing_where_nobody_may_serve) {
   Fleet fleet = small_fleet();
   fleet.compliance[1].providers = {"nobody at all"};

@@ -128,6 +128,51 @@ TEST(SpineLedger, holds_the_worst_case_and_posts_an_estimate_after_a_crash) {
   EXPECT_EQ(what, "reserve estimate correct correct ");
 }
 
+// As above, though 5,000 tokens were predicted: no more than the 500 that were held for, 1000 x 8 + 500 x 32 = 24,000.
+TEST(SpineLedger, estimates_no_more_than_was_held_and_says_when_a_budget_was_crossed_by_it) {
+  const World w;
+  using What = event::Lifecycle::What;
+  for (const What what : {What::started, What::recovered}) {
+    Fleets fleets;
+    Events e(w, kAlt);
+    e.admitted.id = {5, 5};
+    e.admitted.at = e.decided.at = instant(0) + kHour;
+    e.admitted.max_output = Tokens{500};
+    e.decided.predicted.output_mean = 5'000.0;
+    SpineLedger::Options options = fleets.options();
+    options.budgets.emplace_back();
+    options.budgets[0].name = "all";
+    options.budgets[0].window = Budget::Window::total;
+    options.budgets[0].limit = micro(20'000);
+    SpineLedger ledger(std::move(options));
+    const std::vector<event::Record> facts = records_of(e, 1);
+    ASSERT_TRUE(ledger.add(0, fleets.changed(w, 1)));
+    ASSERT_TRUE(ledger.add(1, facts[0]));
+    ASSERT_TRUE(ledger.add(2, facts[1]));
+    ASSERT_TRUE(ledger.add(3, record_of({7, 1}, 0, event::Lifecycle{what, instant(0) + kDay, 0})));
+    EXPECT_EQ(ledger.pending(), 0U);
+    EXPECT_EQ(ledger.balances().of({Account::Kind::estimated, 0}), micro(24'000));
+    EXPECT_EQ(ledger.budgets().account(0, instant(0)).crossed, instant(0) + kHour) << "not when the next one started";
+  }
+}
+
+TEST(SpineLedger, owes_an_attempt_where_it_ran_though_it_was_sent_elsewhere) {
+  const World w;
+  Fleets fleets;
+  Events e(w, kAlt);
+  e.admitted.id = {5, 5};
+  e.attempts[0].billed_as = w.offer(kApi, kLarge);
+  std::vector<event::Record> log = {fleets.changed(w, 1)};
+  append(log, records_of(e, 1));
+  const SpineLedger ledger = folded(fleets, log);
+  std::map<std::string, Usd> owed;
+  for (std::uint32_t owner = 0; owner < 8; ++owner) {
+    const Usd amount = ledger.balances().of({Account::Kind::destination, owner});
+    if (amount != Usd{}) owed[ledger.owner({Account::Kind::destination, owner})] = amount;
+  }
+  EXPECT_EQ(owed, (std::map<std::string, Usd>{{"api", micro(-(1000 * 10 + 100 * 40))}}));
+}
+
 TEST(SpineLedger, folded_in_pieces_has_the_bytes_of_one_folded_at_once) {
   const World w;
   for_each_seed(25, [&](Rng& rng) {
@@ -288,6 +333,44 @@ TEST(SpineLedger, allows_no_saving_of_what_was_decided_inside_a_gap) {
     EXPECT_GT(s.claimed.sum(), Usd{});
     EXPECT_EQ(s.counted.sum(), Usd{});
     EXPECT_EQ(s.requests_by_reason[static_cast<std::size_t>(Reason::gap)], 1U);
+  }
+}
+
+TEST(SpineLedger, counts_what_was_decided_once_a_gap_was_over) {
+  const World w;
+  for (const bool admitted_inside : {true, false}) {
+    Fleets fleets;
+    Events e(w, kGpu);
+    e.at(5, 30);
+    e.decided.at = e.admitted.at + kMinute;
+    const Instant end = admitted_inside ? e.admitted.at + kSecond : e.decided.at;
+    std::vector<event::Record> log = {
+        fleets.changed(w, 1),
+        record_of({8, 3}, 0, event::Gap{event::Gap::Cause::disk_full, e.admitted.at - kSecond, end, -1})};
+    append(log, records_of(e, 1));
+    const Statement s = closed(folded(fleets, log)).statement;
+    EXPECT_GT(s.counted.sum(), Usd{}) << admitted_inside;
+    EXPECT_EQ(s.requests_by_reason[static_cast<std::size_t>(Reason::gap)], 0U);
+  }
+}
+
+TEST(SpineLedger, allows_no_saving_of_what_was_dispatched_without_a_word_on_why) {
+  const World w;
+  using Source = event::FleetChanged::Source;
+  for (const Source source : {Source::live, Source::observed}) {
+    Fleets fleets;
+    Events e(w, kGpu);
+    e.admitted.id = {5, 5};
+    std::vector<event::Record> log = {fleets.changed(w, 1, source)}, facts = records_of(e, 1);
+    facts.erase(facts.begin() + 1);
+    append(log, facts);
+    const FoldedBooks books =
+        *folded(fleets, log).close(source == Source::live ? Grade::measured : Grade::observed, {});
+    EXPECT_EQ(books.statement.requests_by_reason[static_cast<std::size_t>(Reason::gap)],
+              source == Source::live ? 1U : 0U);
+    if (source == Source::live) {
+      EXPECT_EQ(books.statement.counted.sum(), Usd{});
+    }
   }
 }
 
