@@ -63,6 +63,40 @@ TEST(Snapshot, books_negative_electricity_as_it_is_but_ranks_it_at_zero) {
   EXPECT_EQ(decide(snapshot, Live(snapshot), request, kNow, scratch).terms.price, 0);
 }
 
+TEST(Snapshot, lets_a_request_only_where_every_part_of_its_rule_holds) {
+  using Names = std::vector<std::string>;
+  const struct {
+    const char* why;
+    Names jurisdictions;  // of the provider
+    Duration retention;
+    std::string data_class;
+    Compliance rule;
+    Exclusion want;
+  } cases[] = {
+      {"no more than it asks for", {"eu"}, kDay, "open", {"", {"eu"}, {"own"}, {"open"}, kDay}, Exclusion::none},
+      {"the content may come to rest in either",
+       {"eu", "us"},
+       {},
+       "",
+       {"", {"eu"}, {}, {}, {}},
+       Exclusion::jurisdiction},
+      {"each is allowed", {"eu", "us"}, {}, "", {"", {"eu", "us"}, {}, {}, {}}, Exclusion::none},
+      {"nobody says where it is", {}, {}, "", {"", {"eu"}, {}, {}, {}}, Exclusion::jurisdiction},
+      {"kept an instant too long", {}, kDay + Duration{1}, "", {"", {}, {}, {}, kDay}, Exclusion::retention},
+      {"another's", {}, {}, "", {"", {}, {"other"}, {}, {}}, Exclusion::provider},
+      {"another class of data", {}, {}, "secret", {"", {}, {}, {"open"}, {}}, Exclusion::data_class},
+  };
+  for (const auto& c : cases) {
+    Fleet fleet = owned_fleet();
+    fleet.providers[0].jurisdictions = c.jurisdictions;
+    fleet.providers[0].retention = c.retention;
+    fleet.compliance = {c.rule};
+    const Snapshot snapshot(fleet);
+    EXPECT_EQ(snapshot.compliance(ComplianceId{0}, c.data_class, DestinationId{0}), c.want) << c.why;
+    EXPECT_EQ(snapshot.compliance(ComplianceId{}, c.data_class, DestinationId{0}), Exclusion::none) << "no rule";
+  }
+}
+
 TEST(Snapshot, sorts_offers_by_model_then_destination) {
   for_each_seed(200, [](Rng& rng) {
     const auto fleet = gen::fleet(rng);
