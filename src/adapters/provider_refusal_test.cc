@@ -32,6 +32,7 @@ TEST(RetryAfter, is_read_in_every_spelling) {
       {{{"retry-after-ms", "soon"}, {"retry-after", "2"}}, 2 * kSecond},
       {{{"retry-after", "999999999999999999"}}, std::nullopt},
       {{{"retry-after", "999999999"}}, Duration(kDay)},
+      {{{"retry-after", "10000000000"}}, Duration(kDay)},  // more nanoseconds than an integer holds
       {{{"retry-after", "-1"}}, std::nullopt},
       {{{"retry-after", "1e3"}}, std::nullopt},
       {{{"retry-after", "Mon, 31 Nov 2026 12:00:05 GMT"}}, std::nullopt},
@@ -177,6 +178,11 @@ TEST(Refusals, say_how_long_to_wait_and_for_which_limit) {
        "",
        2 * kSecond,
        RateLimit::tokens},
+      {"a wait of its own before the window's",
+       {{"retry-after", "9"}, {"x-ratelimit-remaining-tokens", "0"}, {"x-ratelimit-reset-tokens", "2s"}},
+       "",
+       9 * kSecond,
+       RateLimit::tokens},
       {"a type", {}, R"({"error":{"type":"requests","message":""}})", Duration{0}, RateLimit::requests},
       {"Anthropic's words",
        {{"retry-after", "9"}},
@@ -213,6 +219,7 @@ TEST(AzureOpenAi, charges_for_a_prompt_it_filtered) {
   EXPECT_TRUE(upstream("azure")->refusal(400, {}, body, kNow, json).billed);
   EXPECT_FALSE(upstream("open")->refusal(400, {}, body, kNow, json).billed);
   EXPECT_FALSE(upstream("azure")->refusal(429, {}, "", kNow, json).billed);
+  EXPECT_FALSE(upstream("azure")->refusal(422, {}, body, kNow, json).billed) << "only what is documented is charged";
 }
 
 TEST(AzureOpenAi, says_which_deployment_answered_when_it_spilled_by_itself) {

@@ -263,6 +263,13 @@ TEST(Answers, are_ended_for_servers_that_forget_to) {
   EXPECT_EQ(got.state, Answer::State::ended);
   EXPECT_EQ(got.bytes, std::string(kChunks) + "data: [DONE]\n\n");
   EXPECT_FALSE(got.facts.reported) << "the books must estimate";
+  const auto ends = [](const ClientRequest& asked, bool clean) {
+    return streamed(*prepared(*upstream("open"), asked.ask("m")).answer, kChunks, {}, clean).state;
+  };
+  EXPECT_EQ(ends(client, false), Answer::State::failed) << "its connection broke";
+  const ClientRequest two(Operation::chat,
+                          R"({"model":"m","stream":true,"n":2,"messages":[{"role":"user","content":"hi"}]})");
+  EXPECT_EQ(ends(two, true), Answer::State::failed) << "the other choice may not have ended";
 }
 
 TEST(Answers, that_are_whole_pass_as_they_are_or_translated) {
