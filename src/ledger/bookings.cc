@@ -1,5 +1,7 @@
 #include "ledger/bookings.h"
 
+#include <algorithm>
+
 namespace ace {
 
 std::string_view name_of(event::GpuBooking::Use use) {
@@ -45,11 +47,14 @@ Result<void> Bookings::merge(const Bookings& other) {
   return {};
 }
 
-std::array<GpuMillis, kUses> Bookings::by_use() const {
+std::array<GpuMillis, kUses> Bookings::by_use(const Period& period) const {
+  constexpr std::int64_t kMillisecond = 1'000'000;
+  const std::int64_t from = nanos(period.from) / kMillisecond, to = nanos(period.to) / kMillisecond;
   std::array<GpuMillis, kUses> sums{};
   for (const auto& [device, intervals] : devices_)
     for (const auto& [start, interval] : intervals)
-      sums[static_cast<std::size_t>(interval.use)] += GpuMillis{interval.end_ms - start};
+      if (const std::int64_t begin = std::max(start, from), end = std::min(interval.end_ms, to); begin < end)
+        sums[static_cast<std::size_t>(interval.use)] += GpuMillis{end - begin};
   return sums;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/result.h"
 #include "core/units.h"
+#include "ledger/period.h"
 #include "spine/spine.h"
 
 namespace ace {
@@ -21,7 +22,8 @@ class Bookings {
   /// Takes over disjoint bookings. @return conflict, with ours unchanged, if one overlaps.
   Result<void> merge(const Bookings& other);
   /// Milliseconds booked by use; over any partition of the devices these sums add up.
-  [[nodiscard]] std::array<GpuMillis, kUses> by_use() const;
+  /// @param period that is asked about
+  [[nodiscard]] std::array<GpuMillis, kUses> by_use(const Period& period = {}) const;
 
  private:
   struct Interval {

@@ -6,6 +6,7 @@
 
 #include "core/hash.h"
 #include "ledger/ledger.h"
+#include "ledger/period.h"
 #include "ledger/table.h"
 
 namespace ace::fold {
@@ -92,7 +93,12 @@ struct Fixed {
   friend bool operator==(const Fixed&, const Fixed&) = default;
 };
 
-/// What needs no key.
+/// What needs no other key than the UTC day of admission.
+struct DayKey {
+  std::int64_t day = 0;
+  friend bool operator==(const DayKey&, const DayKey&) = default;
+  [[nodiscard]] std::uint64_t hash() const { return mix(static_cast<std::uint64_t>(day), 0); }
+};
 struct Totals {
   bool any = false;
   Instant first{}, last{};
@@ -108,6 +114,10 @@ struct Totals {
   Totals& operator+=(const Totals& o);
 };
 
+/// What a fixed cost comes to, and the part of it that falls into a period: linear over its stretch, rounded so that
+/// the parts of periods that follow one another sum to the whole.
+Fixed part_of(const event::FixedCost& cost, const Period& period = {});
+
 /// Numbers of one set of accounts as those of another, by number; empty = the same.
 struct Renaming {
   std::vector<std::uint32_t> tenants, teams, projects, models, destinations, slo_classes;
@@ -118,7 +128,7 @@ struct Accounts {
   Table<SlotKey, Slot> slots;
   Table<UsageKey, Used> usage;
   Table<MinuteKey, std::int64_t> minutes;
-  Totals totals;
+  Table<DayKey, Totals> days;
   std::map<std::pair<DestinationId, event::FixedCost::Kind>, Fixed> fixed;
 
   /// @param sign +1 books, -1 takes back @param settler of the fleet that the request's indices are of
@@ -127,6 +137,9 @@ struct Accounts {
   void compare(const Ledger::Receipt& receipt, Usd other_baseline, int sign = 1);
   /// Takes over what another fleet's accounts hold, under our numbers.
   void merge(const Accounts& other, const Renaming& names = {});
+  [[nodiscard]] Totals totals() const;
+  /// Those of requests admitted in a period. Fixed cost is left out: an account of it has no time.
+  [[nodiscard]] Accounts within(const Period& period) const;
 };
 
 /// What closing measures by: the yardstick of each model, the promise of each class.

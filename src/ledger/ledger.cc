@@ -180,7 +180,7 @@ Ledger::Receipt fold::Accounts::book(const Settler& settler, const Ledger::Optio
     enter(used.by_prices, *s.by_prices);
   }
 
-  fold::Totals& t = totals;
+  fold::Totals& t = days[{day_of(admitted.at)}];
   const Instant end = std::max(admitted.at, completed.at);
   t.first = t.any ? std::min(t.first, admitted.at) : admitted.at;
   t.last = t.any ? std::max(t.last, end) : end;
@@ -238,14 +238,29 @@ void fold::Accounts::compare(const Ledger::Receipt& r, Usd other_baseline, int s
 }
 
 void fold::Accounts::book(const event::FixedCost& cost, int sign) {
+  const Entry enter(sign);
+  const Fixed whole = part_of(cost);
+  Fixed& account = fixed[{cost.destination, cost.kind}];
+  enter(account.amount, whole.amount);
+  enter(account.used, whole.used);
+}
+
+fold::Fixed fold::part_of(const event::FixedCost& cost, const Period& period) {
   // Of capacity whose use nobody states all is idle; ACE's own hosts serve everybody.
   const std::int64_t ppm = !cost.destination.valid() ? 1'000'000 : std::max<std::int64_t>(cost.used_ppm, 0);
   ACE_CHECK(ppm <= 1'000'000, "no more than the whole of a capacity is used");
   const Usd used{static_cast<std::int64_t>(divide_half_away(int128{cost.amount.nano} * ppm, 1'000'000))};
-  const Entry enter(sign);
-  fold::Fixed& account = fixed[{cost.destination, cost.kind}];
-  enter(account.amount, cost.amount);
-  enter(account.used, used);
+  if (period.all()) return {cost.amount, used};
+  const std::int64_t length = nanos(cost.to - cost.from);
+  if (length <= 0) return period.holds(cost.from) ? Fixed{cost.amount, used} : Fixed{};
+  const auto part = [&](Usd whole) {
+    const auto until = [&](Instant t) {
+      const std::int64_t passed = nanos(std::clamp(t, cost.from, cost.to) - cost.from);
+      return static_cast<std::int64_t>(divide_half_away(int128{whole.nano} * passed, length));
+    };
+    return Usd{until(period.to) - until(period.from)};
+  };
+  return {part(cost.amount), part(used)};
 }
 
 namespace {
@@ -269,8 +284,27 @@ void fold::Accounts::merge(const Accounts& other, const Renaming& to) {
            renamed(to.models, key.model), renamed(to.destinations, key.destination),
            renamed(to.slo_classes, key.slo)}] += used;
   minutes.merge(other.minutes);
-  totals += other.totals;
+  days.merge(other.days);
   for (const auto& [key, amount] : other.fixed) fixed[{renamed(to.destinations, key.first), key.second}] += amount;
+}
+
+fold::Totals fold::Accounts::totals() const {
+  Totals sum;
+  for (const auto& [key, day] : days.entries()) sum += day;
+  return sum;
+}
+
+fold::Accounts fold::Accounts::within(const Period& period) const {
+  Accounts part;
+  for (const auto& [key, slot] : slots.entries())
+    if (period.holds(instant(key.hour * nanos(kHour)))) part.slots[key] = slot;
+  for (const auto& [key, used] : usage.entries())
+    if (period.holds(instant(key.hour * nanos(kHour)))) part.usage[key] = used;
+  for (const auto& [key, tokens] : minutes.entries())
+    if (period.holds(instant(key.minute * nanos(kMinute)))) part.minutes[key] = tokens;
+  for (const auto& [key, day] : days.entries())
+    if (period.holds(instant(key.day * nanos(kDay)))) part.days[key] = day;
+  return part;
 }
 
 fold::Measures fold::measures_of(const Settler& settler) {

@@ -14,6 +14,7 @@
 #include "ledger/fixed_cost.h"
 #include "ledger/focus.h"
 #include "ledger/gates.h"
+#include "ledger/period.h"
 #include "ledger/reconcile.h"
 #include "ledger/recorded.h"
 #include "ledger/row.h"

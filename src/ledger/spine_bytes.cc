@@ -55,6 +55,8 @@ auto order(const fold::UsageKey& k) {
   return std::tuple(k.hour, k.tenant, k.team, k.project, k.model, k.destination, k.slo);
 }
 auto order(const fold::MinuteKey& k) { return k.minute; }
+auto order(const fold::DayKey& k) { return k.day; }
+
 /// One description of the form for both ways: each pass() shows its fields to Out or In, in order.
 template <class Io>
 class Form {
@@ -103,6 +105,7 @@ class Form {
            u.by_prices);
   }
   void pass(fold::MinuteKey& k) { io_(k.minute); }
+  void pass(fold::DayKey& k) { io_(k.day); }
   void pass(fold::Fixed& f) { fields(f.amount, f.used); }
   void pass(fold::Totals& t) {
     fields(t.any, t.first, t.last, t.requests, t.cache_hits, t.aborted, t.spilled, t.retried, t.observed_requests,
@@ -170,7 +173,7 @@ class Form {
       for (const auto& [key, value] : list) table[key] = value;
     }
   }
-  void pass(fold::Accounts& a) { fields(a.slots, a.usage, a.minutes, a.totals, a.fixed); }
+  void pass(fold::Accounts& a) { fields(a.slots, a.usage, a.minutes, a.days, a.fixed); }
   void pass(AccountNames& names) {
     std::vector<std::string> all = names.names();
     auto assigned = names.assigned();

@@ -97,7 +97,8 @@ fold::Measures measures_of(const Eras& eras, const Fleet& all) {
 
 /// Whether a report on an era has anything to show: amounts, or requests that nobody could price.
 bool says_anything(const FleetEra& era) {
-  return era.accounts.totals.any || !era.accounts.fixed.empty() || era.facts.passed > 0;
+  return !era.accounts.days.entries().empty() || !era.accounts.fixed.empty() ||
+         std::any_of(era.facts.begin(), era.facts.end(), [](const auto& of_day) { return of_day.second.passed > 0; });
 }
 
 }  // namespace
@@ -116,11 +117,30 @@ std::vector<std::uint64_t> SpineLedger::snapshots(Grade grade) const {
   return numbers;
 }
 
-Result<std::vector<const FleetEra*>> SpineLedger::State::eras_of(Grade grade, std::optional<std::uint64_t> snapshot) {
+bool SpineLedger::State::anything_in(const FleetEra& era, const Period& period) const {
+  const auto day_held = [&](std::int64_t day) { return period.holds(instant(day * nanos(kDay))); };
+  for (const auto& [key, day] : era.accounts.days.entries())
+    if (day_held(key.day)) return true;
+  for (const auto& [day, facts] : era.facts)
+    if (day_held(day) && facts != FoldedFacts{}) return true;
+  return !of_period(era, period).fixed.empty();
+}
+
+fold::Accounts SpineLedger::State::of_period(const FleetEra& era, const Period& period) const {
+  fold::Accounts part = era.accounts.within(period);
+  for (const auto& [whose, standing] : stretches)
+    for (const Stretch& s : standing)
+      if (&eras[s.era] == &era && (period.holds(s.cost.from) || (s.cost.from < period.from && s.cost.to > period.from)))
+        part.fixed[{s.cost.destination, s.cost.kind}] += fold::part_of(s.cost, period);
+  return part;
+}
+
+Result<std::vector<const FleetEra*>> SpineLedger::State::eras_of(Grade grade, std::optional<std::uint64_t> snapshot,
+                                                                 const Period& period) {
   Eras of_grade;
   for (FleetEra& era : eras) {
     if (era.grade() != grade || (snapshot && era.number != *snapshot)) continue;
-    if (!era.accounts.totals.any && era.accounts.fixed.empty() && era.facts == FoldedFacts{}) continue;
+    if (!anything_in(era, period)) continue;
     if (Result<void> loaded = load(era); !loaded) return std::move(loaded).error();
     of_grade.push_back(&era);
   }
@@ -130,7 +150,7 @@ Result<std::vector<const FleetEra*>> SpineLedger::State::eras_of(Grade grade, st
 Result<std::vector<const FleetEra*>> SpineLedger::State::eras_in(std::uint32_t world) {
   Eras inside;
   for (FleetEra& era : eras) {
-    if (world_of(era) != world || !era.accounts.totals.any) continue;
+    if (world_of(era) != world || era.accounts.days.entries().empty()) continue;
     if (Result<void> loaded = load(era); !loaded) return std::move(loaded).error();
     inside.push_back(&era);
   }
@@ -244,10 +264,10 @@ Result<void> SpineLedger::State::to_close(std::uint32_t world, Instant now, std:
 namespace {
 
 /// Simulated fleets that the same time was lived under side by side: their sum means nothing.
-Result<void> one_world(const Eras& eras) {
+Result<void> one_world(const Eras& eras, const Period& period) {
   for (const FleetEra* a : eras)
     for (const FleetEra* b : eras) {
-      const fold::Totals &x = a->accounts.totals, &y = b->accounts.totals;
+      const fold::Totals x = a->accounts.within(period).totals(), y = b->accounts.within(period).totals();
       const bool simulated = a->declared.source == event::FleetChanged::Source::simulated;
       if (a == b || !simulated || !x.any || !y.any || x.first >= y.last || y.first >= x.last) continue;
       const auto [first, second] = std::minmax(a->number, b->number);
@@ -262,14 +282,15 @@ Result<void> one_world(const Eras& eras) {
 }  // namespace
 
 Result<FoldedBooks> SpineLedger::close(Grade grade, const ClosingPolicies& policies) const {
-  const Result<Eras> found = state_->eras_of(grade, policies.snapshot);
+  const Result<Eras> found = state_->eras_of(grade, policies.snapshot, policies.period);
   if (!found) return Error(found.error());
   const Eras& eras = *found;
-  if (policies.snapshot && eras.empty())
+  const std::vector<std::uint64_t> there = snapshots(grade);
+  if (policies.snapshot && std::find(there.begin(), there.end(), *policies.snapshot) == there.end())
     return Error(Errc::bad_input, fmt::format("nothing {} was recorded under fleet snapshot {}; there is {}",
-                                              name_of(grade), *policies.snapshot, fmt::join(snapshots(grade), ", ")));
+                                              name_of(grade), *policies.snapshot, fmt::join(there, ", ")));
   if (grade == Grade::modelled)
-    if (Result<void> one = one_world(eras); !one) return std::move(one).error();
+    if (Result<void> one = one_world(eras, policies.period); !one) return std::move(one).error();
   return state_->close(eras, grade, policies);
 }
 
@@ -290,14 +311,18 @@ Duration length_of(std::vector<std::pair<Instant, Instant>> stretches) {
 
 }  // namespace
 
-void SpineLedger::State::fixed_time(const Eras& of, FoldedBooks& books) const {
+void SpineLedger::State::fixed_time(const Eras& of, const Period& period, FoldedBooks& books) const {
   std::vector<std::pair<Instant, Instant>> due, said;
+  const auto add = [&](std::vector<std::pair<Instant, Instant>>& to, Instant first, Instant last) {
+    const Period within = common({first, last}, period);
+    to.emplace_back(within.from, within.to);
+  };
   for (const FleetEra* era : of)
-    if (const fold::Totals& t = era->accounts.totals; t.any && has_fixed_cost(*era->snapshot, t.first))
-      due.emplace_back(t.first, t.last);
+    if (const fold::Totals t = era->accounts.totals(); t.any && has_fixed_cost(*era->snapshot, t.first))
+      add(due, t.first, t.last);
   for (const auto& [key, standing] : stretches)
     for (const Stretch& s : standing)
-      if (std::find(of.begin(), of.end(), &eras[s.era]) != of.end()) said.emplace_back(s.cost.from, s.cost.to);
+      if (std::find(of.begin(), of.end(), &eras[s.era]) != of.end()) add(said, s.cost.from, s.cost.to);
   books.fixed_due = length_of(due);
   const Duration recorded = length_of(said);
   said.insert(said.end(), due.begin(), due.end());
@@ -306,7 +331,16 @@ void SpineLedger::State::fixed_time(const Eras& of, FoldedBooks& books) const {
   books.fixed_missing = missing < std::chrono::milliseconds{1} ? Duration{0} : missing;
 }
 
+Period SpineLedger::State::window_of(Grade grade, const ClosingPolicies& policies) const {
+  fold::Totals whole;
+  for (const FleetEra& era : eras)
+    if (era.grade() == grade && policies.snapshot.value_or(era.number) == era.number) whole += era.accounts.totals();
+  const Period& asked = policies.period;
+  return {std::clamp(whole.first, asked.from, asked.to), std::clamp(whole.last, asked.from, asked.to)};
+}
+
 Result<FoldedBooks> SpineLedger::State::close(const Eras& of, Grade grade, const ClosingPolicies& policies) const {
+  const Period& period = policies.period;
   FoldedBooks books;
   books.grade = grade;
   fold::Renaming names;
@@ -318,24 +352,18 @@ Result<FoldedBooks> SpineLedger::State::close(const Eras& of, Grade grade, const
   if (!of.empty()) {
     books.fleet = names_of(of);
     measures = measures_of(of, books.fleet);
-    fixed_time(of, books);
+    fixed_time(of, period, books);
     for (const FleetEra* era : of) {
       const Fleet& fleet = era->snapshot->fleet();
       names.models = numbers(fleet.models, books.fleet.models);
       names.destinations = numbers(fleet.destinations, books.fleet.destinations);
       names.slo_classes = numbers(fleet.slo_classes, books.fleet.slo_classes);
-      accounts.merge(era->accounts, names);
-      const FoldedFacts& f = era->facts;
-      books.facts.evictions += f.evictions;
-      books.facts.unit_changes += f.unit_changes;
-      books.facts.bookings_refused += f.bookings_refused;
-      books.facts.fixed_refused += f.fixed_refused;
-      books.facts.estimated += f.estimated;
-      books.facts.estimated_cost += f.estimated_cost;
-      books.facts.corrected += f.corrected;
-      books.facts.corrected_closed += f.corrected_closed;
-      books.facts.corrected_closed_cost += f.corrected_closed_cost;
-      books.facts.passed += f.passed;
+      if (period.all())
+        accounts.merge(era->accounts, names);
+      else
+        accounts.merge(of_period(*era, period), names);
+      for (const auto& [day, facts] : era->facts)
+        if (period.holds(instant(day * nanos(kDay)))) books.facts += facts;
     }
   } else {
     measures.slo_classes.resize(1);
@@ -353,7 +381,13 @@ Result<FoldedBooks> SpineLedger::State::close(const Eras& of, Grade grade, const
   for (const std::uint32_t world : worlds)
     if (const auto time = gpu_time.find(world); time != gpu_time.end())
       if (Result<void> merged = bookings.merge(time->second.bookings); !merged) return std::move(merged).error();
+  if (!period.all()) {
+    const Period window = window_of(grade, policies);
+    how.from = window.from;
+    how.to = window.to;
+  }
   books.statement = fold::close(accounts, bookings, measures, how, {books.tenants, books.teams, books.projects});
+  books.statement.gpu_time = bookings.by_use(period);
   if (books.statement.grade != Grade::assumed) books.statement.grade = grade;
   return books;
 }

@@ -122,12 +122,13 @@ Result<void> SpineLedger::State::fact(std::uint64_t sequence, const event::Recor
   book(request, 1);
   budgets.correct(request.ticket, request.booked_cost - before, at);
   FleetEra& admitted_under = eras[request.era];
-  ++admitted_under.facts.corrected;
+  FoldedFacts& facts = admitted_under.facts[day_of(request.a.at)];
+  ++facts.corrected;
   if (!closed.empty() &&
       closed.contains({hour_of(request.a.at), request.a.tenant,
                        admitted_under.declared.models[request.a.requested.value], world_of(admitted_under)})) {
-    ++admitted_under.facts.corrected_closed;
-    admitted_under.facts.corrected_closed_cost += request.booked_cost - before;
+    ++facts.corrected_closed;
+    facts.corrected_closed_cost += request.booked_cost - before;
   }
   commit(JournalEntry::What::correct, sequence, at, id);
   if (ended) remember(slot);
@@ -193,7 +194,7 @@ Result<void> SpineLedger::State::fixed_cost(std::uint64_t sequence, const event:
   // A stretch that covers what stands says the same time again, further; what says less or crosses it says it twice.
   if (std::any_of(standing.begin(), standing.end(),
                   [&](const Stretch& s) { return same(s) || (overlaps(s) && !covered(s)); })) {
-    ++era.facts.fixed_refused;
+    ++era.facts[day_of(cost.from)].fixed_refused;
     return {};
   }
   for (const Stretch& s : standing)
@@ -250,7 +251,7 @@ Result<void> SpineLedger::State::booking(const event::Record& record, const even
       return {};
     }
   }
-  ++era.facts.bookings_refused;
+  ++era.facts[floor_div(booking.start_ms, nanos(kDay) / 1'000'000)].bookings_refused;
   return {};
 }
 
@@ -261,6 +262,20 @@ void SpineLedger::State::settlement_closed(const event::Record& record, const ev
   if (e.model.value >= models.size()) return;
   closed[{e.hour, tenants.number_of(e.tenant), models[e.model.value], world_of(eras[found->second])}] = {
       e.requests, e.baseline, e.actual, e.counted, e.disallowed};
+}
+
+FoldedFacts& FoldedFacts::operator+=(const FoldedFacts& o) {
+  evictions += o.evictions;
+  unit_changes += o.unit_changes;
+  bookings_refused += o.bookings_refused;
+  fixed_refused += o.fixed_refused;
+  estimated += o.estimated;
+  estimated_cost += o.estimated_cost;
+  corrected += o.corrected;
+  corrected_closed += o.corrected_closed;
+  corrected_closed_cost += o.corrected_closed_cost;
+  passed += o.passed;
+  return *this;
 }
 
 SpineLedger::SpineLedger(Options options) : state_(std::make_unique<State>(std::move(options))) {}
@@ -298,16 +313,18 @@ Result<void> SpineLedger::add(std::uint64_t sequence, const event::Record& recor
     case event::Kind::units_changed: {
       const auto& change = std::get<event::UnitsChanged>(record.event);
       if (const auto found = s.era_of_number.find(record.snapshot); found != s.era_of_number.end()) {
-        FoldedFacts& facts = s.eras[found->second].facts;
+        FoldedFacts& facts = s.eras[found->second].facts[day_of(change.at)];
         if (change.after != change.before) ++facts.unit_changes;  // else it is said anew
         if (change.cause == "eviction" && change.after < change.before) ++facts.evictions;
       }
       break;
     }
-    case event::Kind::passed:
+    case event::Kind::passed: {
+      const auto& passed = std::get<event::Passed>(record.event);
       if (const auto found = s.era_of_number.find(record.snapshot); found != s.era_of_number.end())
-        if (record.ordinal == 0) ++s.eras[found->second].facts.passed;  // its end is told apart by its number
+        if (record.ordinal == 0) ++s.eras[found->second].facts[day_of(passed.at)].passed;  // not its end, of number 1
       break;
+    }
     case event::Kind::named: {
       const auto& named = std::get<event::Named>(record.event);
       using Kind = event::Named::Kind;
@@ -348,7 +365,8 @@ Instant SpineLedger::latest() const { return state_->latest; }
 const std::vector<event::Gap>& SpineLedger::gaps() const { return state_->gaps; }
 std::uint64_t SpineLedger::corrections() const {
   std::uint64_t sum = 0;
-  for (const FleetEra& era : state_->eras) sum += era.facts.corrected;
+  for (const FleetEra& era : state_->eras)
+    for (const auto& [day, facts] : era.facts) sum += facts.corrected;
   return sum;
 }
 std::size_t SpineLedger::closed_cells() const { return state_->closed.size(); }

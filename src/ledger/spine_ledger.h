@@ -20,7 +20,8 @@
 
 namespace ace {
 
-/// What was counted beside money, of events of one grade.
+/// What was counted beside money, of events of one grade and one UTC day: of requests that of their admission, else
+/// when it happened or began.
 struct FoldedFacts {
   std::uint64_t evictions = 0, unit_changes = 0;
   std::uint64_t bookings_refused = 0;  ///< of GPU time that was booked already: the first one stands
@@ -31,6 +32,7 @@ struct FoldedFacts {
   std::uint64_t corrected_closed = 0;  ///< of these, in cells that the log had closed
   Usd corrected_closed_cost{};         ///< and what they changed C4 by
   std::uint64_t passed = 0;            ///< requests handed on unread: not counted, no price, no part of any amount
+  FoldedFacts& operator+=(const FoldedFacts& other);
   friend bool operator==(const FoldedFacts&, const FoldedFacts&) = default;
 };
 
@@ -54,6 +56,9 @@ struct ClosingPolicies {
   SettlementPolicy settlement = SettlementPolicy::pooled;
   IdlePolicy idle = IdlePolicy::by_usage;
   std::vector<Reservation> reservations;
+  /// Requests admitted in it, and what of fixed cost and GPU time falls into it. Statements of periods that follow one
+  /// another sum to that of all of them together: requests, tokens, C0..C4, levers and what counts of them, fixed cost.
+  Period period{};
 };
 
 class SpineLedger {
@@ -103,7 +108,8 @@ class SpineLedger {
   /// Fleets of a grade that anything was booked under. Modelled ones may be worlds side by side: what-ifs over the same
   /// time.
   [[nodiscard]] std::vector<std::uint64_t> snapshots(Grade grade) const;
-  /// Judges, allocates and settles what was folded under one grade.
+  /// Judges, allocates and settles what was folded under one grade. What comes out for a period depends on nothing that
+  /// happens after it, but for corrections of its requests.
   /// @return bad_input for worlds side by side, whose sum means nothing, and for a snapshot that is not one of them
   [[nodiscard]] Result<FoldedBooks> close(Grade grade, const ClosingPolicies& policies) const;
   /// What a cell (hour of admission, tenant, requested model) comes to now, without closing the books.

@@ -180,8 +180,9 @@ void SpineLedger::State::book(FoldedRequest& request, int sign) {
   if (sign > 0) request.booked_cost = cost;
   const bool estimated = request.state == FoldedRequest::State::estimated;
   if (estimated) {
-    era.facts.estimated += static_cast<std::uint64_t>(std::int64_t{sign});
-    era.facts.estimated_cost += signed_amount(cost);
+    FoldedFacts& facts = era.facts[day_of(request.a.at)];
+    facts.estimated += static_cast<std::uint64_t>(std::int64_t{sign});
+    facts.estimated_cost += signed_amount(cost);
   }
   entry.add({estimated ? Account::Kind::estimated : Account::Kind::spent, request.a.tenant}, signed_amount(cost));
   // Each attempt is owed where it ran; what is left is the look-up, or an answer of which no attempt says. What a log

@@ -17,7 +17,7 @@ struct FleetEra {
   event::FleetChanged declared;
   std::uint64_t number = 0;  ///< of the snapshot
   fold::Accounts accounts;
-  FoldedFacts facts;
+  std::map<std::int64_t, FoldedFacts> facts;  ///< by day
   // Made from the snapshot when it is needed first.
   const Snapshot* snapshot = nullptr;
   std::unique_ptr<Settler> settler;
@@ -113,15 +113,22 @@ struct SpineLedger::State {
   void drop(std::uint32_t slot);
   /// Keeps a request that ended, and lets the oldest of those go.
   void remember(std::uint32_t slot);
-  /// Eras of a grade under which anything happened, their snapshots at hand. @param snapshot this one alone
-  Result<std::vector<const FleetEra*>> eras_of(Grade grade, std::optional<std::uint64_t> snapshot);
+  /// Eras of a grade under which anything happened in a period, their snapshots at hand. @param snapshot this one alone
+  Result<std::vector<const FleetEra*>> eras_of(Grade grade, std::optional<std::uint64_t> snapshot,
+                                               const Period& period);
+  [[nodiscard]] bool anything_in(const FleetEra& era, const Period& period) const;
+  /// What an era's accounts hold of a period, fixed cost included.
+  [[nodiscard]] fold::Accounts of_period(const FleetEra& era, const Period& period) const;
   /// Those of one world, likewise.
   Result<std::vector<const FleetEra*>> eras_in(std::uint32_t world);
+  /// What of the time from the first arrival to the last completion under a grade lies in a period: the window of its
+  /// statement.
+  [[nodiscard]] Period window_of(Grade grade, const ClosingPolicies& policies) const;
   /// @see SpineLedger::close, of these eras, which are of one grade
   [[nodiscard]] Result<FoldedBooks> close(const std::vector<const FleetEra*>& of, Grade grade,
                                           const ClosingPolicies& policies) const;
   /// How much of the time of these eras fixed cost is told of. @see FoldedBooks
-  void fixed_time(const std::vector<const FleetEra*>& of, FoldedBooks& books) const;
+  void fixed_time(const std::vector<const FleetEra*>& of, const Period& period, FoldedBooks& books) const;
   /// @see SpineLedger::to_close, of one world
   Result<void> to_close(std::uint32_t world, Instant now, std::vector<event::Record>& records);
   /// Slots of those requests, by their first fact.

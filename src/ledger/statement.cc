@@ -158,7 +158,7 @@ std::vector<Cell> fold::judge(const Table<SlotKey, Slot>& slots, const Measures&
 
 Statement fold::close(const Accounts& accounts, const Bookings& bookings, const Measures& measures,
                       const Ledger::Options& options, const SymbolNames& names) {
-  const Totals& t = accounts.totals;
+  const Totals t = accounts.totals();
   Statement s;
   s.baseline = options.baseline;
   s.from = t.first;
