@@ -157,12 +157,19 @@ struct Compliance {
   friend bool operator==(const Compliance&, const Compliance&) = default;
 };
 
+/// A share of the capacity of a destination that is set aside for a tenant, used or not.
+struct ReservedShare {
+  DestinationId destination;
+  std::int64_t share_ppm = 0;  ///< all tenants together at most 1,000,000
+  friend bool operator==(const ReservedShare&, const ReservedShare&) = default;
+};
 struct Tenant {
   std::string name;
   SloId slo;
   ComplianceId compliance;                   ///< none = unrestricted
   std::string data_class;                    ///< empty = none declared
   std::vector<std::string> teams, projects;  ///< sorted
+  std::vector<ReservedShare> reserved;       ///< by destination
   friend bool operator==(const Tenant&, const Tenant&) = default;
 };
 

@@ -126,9 +126,9 @@ void read_sections(Reading& reading, Map& root) {
   read_policies(reading, root.get("policies"));
   read_slo_classes(reading, root.get("default_slo"));
   read_compliance(reading);
-  read_tenants(reading);
   read_models(reading);
   read_destinations(reading);
+  read_tenants(reading);
   read_baselines(reading);
   read_clusters(reading);
   read_budgets(findings, root.get("budgets"), &reading.fleet.tenants, &reading.model_names);  // kept by parse_budgets()

@@ -49,6 +49,19 @@ TEST(ParseFleet, reads_the_reference_file) {
   EXPECT_EQ(fleet.clusters.at(0).racks.at(0).nodes, (std::vector<std::string>{"n1", "n2", "n3", "n4"}));
 }
 
+TEST(ParseFleet, reads_what_tenants_reserve) {
+  std::string text(kExampleFleet);
+  const std::size_t at = text.find("teams: [search]");
+  ASSERT_NE(at, std::string::npos);
+  text.insert(at, "reserved: {ptu-eu: 12.5%, h100-a: 30%}, ");
+  const FleetReading reading = parsed(text);
+  ASSERT_TRUE(reading.mistakes.empty()) << describe(reading.mistakes);
+  const Fleet& fleet = reading.fleet;
+  EXPECT_EQ(
+      fleet.tenants[fleet.tenant("acme")->value].reserved,
+      (std::vector<ReservedShare>{{*fleet.destination("h100-a"), 300'000}, {*fleet.destination("ptu-eu"), 125'000}}));
+}
+
 std::string edited(std::string_view from, std::string_view to) {
   std::string text(kExampleFleet);
   const std::size_t at = text.find(from);

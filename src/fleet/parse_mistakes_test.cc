@@ -183,6 +183,10 @@ TEST(Mistakes, of_type_are_never_coerced) {
       {"no value", "region: eu-west", "region:", "the key has no value"},
       {"a bare price", "\"0.12 USD/kWh\"", "0.12", "add the unit: \"0.12 USD/kWh\""},
       {"percentage as a ratio", "retry_budget: 10%", "retry_budget: 0.1", "write \"10%\""},
+      {"reserved of an API", "teams: [search]", "reserved: {together: 10%}, teams: [search]", "is paid by use"},
+      {"reserved nowhere", "teams: [search]", "reserved: {h100-b: 10%}, teams: [search]", "did you mean \"h100-a\"?"},
+      {"reserved as a ratio", "teams: [search]", "reserved: {h100-a: 0.1}, teams: [search]", "write \"10%\""},
+      {"more than all of it", "teams: [search]", "reserved: {h100-a: 101%}, teams: [search]", "h100-a"},
       {"fraction of a count", "count: 8", "count: 8.0", "expected a whole number, got \"8.0\""},
   });
   const FleetReading reading = parsed(edited("region: eu-west", "region: no"));

@@ -102,9 +102,36 @@ void read_compliance(Reading& reading) {
   }
 }
 
+/// Only of what is paid whether it is used or not: nobody holds a share of an API that is paid by use.
+/// @param given so far, by destination
+static void read_reserved(Reading& reading, const Place& at, Tenant& tenant, std::vector<std::int64_t>& given) {
+  if (!at) return;
+  Findings& findings = reading.findings;
+  for (const auto& [name, place] : findings.named(at, "destinations")) {
+    const auto share = findings.percent_ppm(place, 0, 1'000'000);
+    const auto id = reading.destination_names.find(name);
+    if (!id) {
+      findings.mistake({place.parent, nullptr, place.path}, fmt::format("there is no destination \"{}\"", name),
+                       suggestion(name, reading.destination_names.all()));
+    } else if (reading.fleet.destinations[*id].tier == Tier::payg) {
+      findings.mistake(place,
+                       fmt::format("\"{}\" is paid by use: it has no capacity of which to reserve a share", name),
+                       "leave it out");
+    } else if (share) {
+      if ((given[*id] += *share) > 1'000'000)
+        findings.mistake(place, fmt::format("with this the tenants reserve more than 100% of \"{}\"", name),
+                         "lower one of the shares");
+      tenant.reserved.push_back({DestinationId{*id}, *share});
+    }
+  }
+  std::sort(tenant.reserved.begin(), tenant.reserved.end(),
+            [](const ReservedShare& a, const ReservedShare& b) { return a.destination < b.destination; });
+}
+
 void read_tenants(Reading& reading) {
   Findings& findings = reading.findings;
   reading.fleet.tenants.resize(reading.tenant_names.size());
+  std::vector<std::int64_t> reserved(reading.destination_names.size());
   for (const auto& [name, place] : reading.tenants) {
     Tenant& tenant = reading.fleet.tenants[*reading.tenant_names.find(name)];
     tenant.name = name;
@@ -118,6 +145,7 @@ void read_tenants(Reading& reading) {
     if (const auto got = findings.name(data_class)) tenant.data_class = *got;
     tenant.teams = findings.names(map.get("teams"));
     tenant.projects = findings.names(map.get("projects"));
+    read_reserved(reading, map.get("reserved"), tenant, reserved);
     for (auto* names : {&tenant.teams, &tenant.projects}) std::sort(names->begin(), names->end());
     map.done();
     if (tenant.compliance.valid() && !tenant.data_class.empty()) {

@@ -314,11 +314,28 @@ fold::Measures fold::measures_of(const Settler& settler) {
   return measures;
 }
 
+std::vector<Reservation> reservations_of(const Fleet& fleet, std::vector<std::string>& tenants) {
+  std::vector<Reservation> all;
+  for (const Tenant& tenant : fleet.tenants) {
+    if (tenant.reserved.empty()) continue;
+    auto at = std::find(tenants.begin(), tenants.end(), tenant.name);
+    if (at == tenants.end()) at = tenants.insert(at, tenant.name);
+    for (const ReservedShare& share : tenant.reserved)
+      all.push_back({share.destination, static_cast<std::uint32_t>(at - tenants.begin()), share.share_ppm});
+  }
+  return all;
+}
+
 Ledger::Ledger(const Snapshot& fleet, const Options& options) : state_(std::make_unique<State>(fleet, options)) {
+  reserve(options.reservations);
+}
+
+void Ledger::reserve(std::vector<Reservation> reservations) {
   std::map<DestinationId, std::int64_t> reserved;
-  for (const Reservation& r : options.reservations)
+  for (const Reservation& r : reservations)
     ACE_CHECK(r.share_ppm >= 0 && (reserved[r.destination] += r.share_ppm) <= 1'000'000,
               "the reserved shares of a destination are at most the whole of it");
+  state_->options.reservations = std::move(reservations);
 }
 Ledger::~Ledger() = default;
 Ledger::Ledger(Ledger&&) noexcept = default;

@@ -30,6 +30,10 @@ struct Reservation {
   std::int64_t share_ppm = 0;  ///< of the destination; all tenants together at most 1,000,000
 };
 
+/// What the tenants of a fleet hold, under their symbols. @param tenants names by symbol; who holds something and never
+/// came gets one
+std::vector<Reservation> reservations_of(const Fleet& fleet, std::vector<std::string>& tenants);
+
 class Ledger {
  public:
   struct Options {
@@ -71,6 +75,8 @@ class Ledger {
   /// Takes over another ledger's fold; the result does not depend on how requests were divided. Both must have the same
   /// fleet and options, and no GPU-millisecond in common.
   void merge(const Ledger& other);
+  /// Shares that tenants hold, in the place of those in the options. @pre as there
+  void reserve(std::vector<Reservation> reservations);
   /// Judges the gates, allocates fixed cost, settles. Names order the lines.
   /// @param names every tenant that was booked has one
   [[nodiscard]] Statement close(const SymbolNames& names) const;

@@ -372,7 +372,12 @@ Result<FoldedBooks> SpineLedger::State::close(const Eras& of, Grade grade, const
   Ledger::Options how;
   how.settlement = policies.settlement;
   how.idle = policies.idle;
-  how.reservations = policies.reservations;
+  if (!of.empty()) {  // what tenants hold is what the newest fleet says
+    const Fleet& newest = of.back()->snapshot->fleet();
+    const std::vector<std::uint32_t> among = numbers(newest.destinations, books.fleet.destinations);
+    how.reservations = reservations_of(newest, books.tenants);
+    for (Reservation& r : how.reservations) r.destination = DestinationId{among[r.destination.value]};
+  }
   how.gates = options.gates;
   how.shapley = options.shapley;
   Bookings bookings;

@@ -55,7 +55,6 @@ struct ClosingPolicies {
   std::optional<std::uint64_t> snapshot;  ///< of one fleet alone; none = of all under the grade
   SettlementPolicy settlement = SettlementPolicy::pooled;
   IdlePolicy idle = IdlePolicy::by_usage;
-  std::vector<Reservation> reservations;
   /// Requests admitted in it, and what of fixed cost and GPU time falls into it. Statements of periods that follow one
   /// another sum to that of all of them together: requests, tokens, C0..C4, levers and what counts of them, fixed cost.
   Period period{};

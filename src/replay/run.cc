@@ -444,6 +444,7 @@ Result<RunResult> run(const Snapshot& fleet, RequestSource& source, const RunOpt
   result.tenants = resolve.tenants();
   result.folded_tenants = resolve.folded();
   const std::vector<std::string> teams = all_of(source.teams()), projects = all_of(source.projects());
+  first.reserve(reservations_of(fleet.fleet(), result.tenants));
   result.statement = first.close({result.tenants, teams, projects});
   return result;
 }
