@@ -26,7 +26,7 @@ std::vector<std::uint32_t> BudgetBook::matching(const BudgetSubject& subject) co
 
 std::variant<BudgetTicket, BudgetRefusal> BudgetBook::reserve(std::span<const std::uint32_t> budgets, Usd amount,
                                                               Instant now) {
-  latest_ = std::max(latest_, now);
+  advance(now);
   for (const std::uint32_t budget : budgets) {
     if (!budgets_[budget].hard) continue;
     if (const Usd room = left(budget, latest_); amount > room) {

@@ -61,13 +61,16 @@ class BudgetBook {
 
   /// A book as it stood. @param retired, accounts one for each budget
   BudgetBook(std::vector<Budget> budgets, std::vector<std::uint8_t> retired,
-             std::vector<std::map<Instant, BudgetAccount>> accounts)
-      : budgets_(std::move(budgets)), retired_(std::move(retired)), accounts_(std::move(accounts)) {}
+             std::vector<std::map<Instant, BudgetAccount>> accounts, Instant latest)
+      : budgets_(std::move(budgets)), retired_(std::move(retired)), accounts_(std::move(accounts)), latest_(latest) {}
 
   /// Numbers of the budgets that hold for a request.
   [[nodiscard]] std::vector<std::uint32_t> matching(const BudgetSubject& subject) const;
-  /// Holds `amount` in each of these budgets, or in none. A time before the latest one counts as the latest: no window
-  /// opens again. @param amount not negative
+  /// The time at which a gate counts what comes at `now`: never before what came earlier, so that no window opens again
+  /// where the clock was set back.
+  Instant advance(Instant now) { return latest_ = std::max(latest_, now); }
+  [[nodiscard]] Instant latest() const { return latest_; }
+  /// Holds `amount` in each of these budgets, or in none, at advance(now). @param amount not negative
   std::variant<BudgetTicket, BudgetRefusal> reserve(std::span<const std::uint32_t> budgets, Usd amount, Instant now);
   /// Where a request that was admitted at `now` counts.
   [[nodiscard]] std::vector<BudgetTicket::Place> places(std::span<const std::uint32_t> budgets, Instant now) const;

@@ -219,10 +219,11 @@ class Form {
         retired.push_back(book.retired(b) ? 1 : 0);
         accounts.push_back(book.windows(b));
       }
-    fields(budgets, retired, accounts);
+    Instant latest = book.latest();
+    fields(budgets, retired, accounts, latest);
     if constexpr (Io::kReads) {
       io_.good = io_.good && retired.size() == budgets.size() && accounts.size() == budgets.size();
-      if (io_.good) book = BudgetBook(std::move(budgets), std::move(retired), std::move(accounts));
+      if (io_.good) book = BudgetBook(std::move(budgets), std::move(retired), std::move(accounts), latest);
     }
   }
 

@@ -118,7 +118,10 @@ void SpineLedger::State::admit(FoldedRequest& request, std::uint64_t sequence) {
   const Hold hold = eras[request.era].holds->worst_case(request.a);
   request.hold_at = hold.dearest;
   request.hold_output = hold.output.value;
-  request.ticket = budgets.hold(budgets_for(request), hold.amount, request.a.at);
+  // Where a gate stood, as the gate counted it; a log that was ingested comes in any order.
+  const bool gated = eras[request.era].declared.source == event::FleetChanged::Source::live;
+  request.ticket =
+      budgets.hold(budgets_for(request), hold.amount, gated ? budgets.advance(request.a.at) : request.a.at);
   entry.add({Account::Kind::held, request.a.tenant}, hold.amount);
   entry.add({Account::Kind::reserve, 0}, -hold.amount);
   commit(JournalEntry::What::reserve, sequence, request.a.at, request.id);
