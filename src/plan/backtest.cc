@@ -17,7 +17,17 @@ constexpr double kForget = 0.97;              ///< of what a model lost, per ori
 constexpr std::size_t kRefitDays = 28;
 constexpr double kAhead =
     12.0;  ///< values whose mean loss a model must be ahead by before it is chosen: half a day of hours
-constexpr std::size_t kOriginsWanted = 24;
+constexpr std::size_t kOriginsWanted = 20, kPointsWanted = 950;  ///< where the series is long enough for them
+
+/// Of the leads of a group one origin scores every so many.
+std::size_t every_of(std::size_t group) { return std::max<std::size_t>(1, (std::size_t{1} << group) / kPerGroup); }
+
+/// Leads of a group that one origin scores.
+std::size_t scored_of(std::size_t group, std::size_t horizon) {
+  const std::size_t first = std::size_t{1} << group;
+  const std::size_t leads = std::min(first, horizon - first + 1), every = every_of(group);
+  return (leads + every - 1) / every;
+}
 
 }  // namespace
 
@@ -28,9 +38,13 @@ Origins origins_for(std::size_t steps, std::size_t horizon, std::size_t day) {
   o.first = std::max<std::size_t>(1, o.scored / 2);
   o.horizon = std::clamp<std::size_t>(horizon, 1, std::max<std::size_t>(1, (steps - o.scored + 1) / 2));
   o.stride = std::max<std::size_t>(1, day > 0 ? std::min(o.horizon, day) : std::min<std::size_t>(o.horizon, 24));
-  while (o.stride > 1 && (steps - o.first) / o.stride < kOriginsWanted) o.stride = (o.stride + 1) / 2;
-  const auto scored_leads = std::min(o.horizon, kPerGroup * (lead_group(o.horizon) + 1));
-  while ((steps - o.first) / o.stride * scored_leads > kPointsMost) o.stride *= 2;
+  std::size_t leads = 0;  // that one origin scores
+  for (std::size_t group = 0; group <= lead_group(o.horizon); ++group) leads += scored_of(group, o.horizon);
+  const auto few = [&] {
+    return (steps - o.first) / o.stride < kOriginsWanted || (steps - o.scored) / o.stride * leads < kPointsWanted;
+  };
+  while (o.stride > 1 && few()) o.stride = (o.stride + 1) / 2;
+  while ((steps - o.first) / o.stride * leads > kPointsMost) o.stride *= 2;
   return o;
 }
 
@@ -132,9 +146,7 @@ void Rolling::learn(std::size_t known) {
 }
 
 bool Rolling::scores_lead(const Said& said, std::size_t h) const {
-  const std::size_t group = lead_group(h + 1);
-  const std::size_t every = std::max<std::size_t>(1, (std::size_t{1} << group) / kPerGroup);
-  return (h + said.origin / origins_.stride) % every == 0;
+  return (h + said.origin / origins_.stride) % every_of(lead_group(h + 1)) == 0;
 }
 
 void Rolling::quantiles_at(const Said& said, std::size_t model, std::size_t h, std::span<double> out) const {
@@ -180,9 +192,8 @@ void Rolling::hold_against(Said& said, std::size_t h) {
         loss_of(std::span(said.quantiles).subspan((h * names_.size() + said.model) * levels, levels), value);
     inside_ += missed ? 0U : 1U;
   }
-  const std::size_t group = lead_group(h + 1), first = (std::size_t{1} << group) - 1;
-  const std::size_t leads = std::min(said.horizon() - first, std::size_t{1} << group);
-  const double weight = 1.0 / static_cast<double>(std::min(leads, kPerGroup));
+  const std::size_t group = lead_group(h + 1);
+  const double weight = 1.0 / static_cast<double>(scored_of(group, said.horizon()));
   const ForecastPath& path = said.paths[said.model];
   const Calibration& calibration = calibrations_[said.model];
   if (const ScoreWindow* scores = calibration.scores(h + 1)) {

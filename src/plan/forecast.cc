@@ -47,10 +47,14 @@ std::vector<double> levels_of(const ForecastOptions& options) {
   return levels;
 }
 
-void remark(Forecast& f, const Series& series, std::size_t steps) {
+void remark(Forecast& f, const Series& series, std::size_t steps, std::size_t day) {
   std::vector<std::string>& notes = f.findings.notes;
   if (f.findings.constant) notes.push_back("the series is constant: so is the forecast");
   if (series.values.size() == 1) notes.push_back("one value is no history: it is repeated, and no interval is known");
+  if (series.values.size() > 1 && series.values.size() < 2 * day)
+    notes.push_back(
+        "less than two days of history: where there is no same time before, the naive forecast is the last "
+        "value");
   if (f.backtest.points > 0 && f.backtest.points < 1000)
     notes.push_back(fmt::format("only {} values could be held out: the coverage is a rough figure", f.backtest.points));
   if (f.tested < static_cast<std::int64_t>(steps) * series.step)
@@ -82,7 +86,7 @@ Result<Forecast> forecast(const Series& series, const ForecastOptions& options) 
   f.model = rolling.chosen();
   f.tested = static_cast<std::int64_t>(std::min(steps, origins.horizon)) * series.step;
   f.findings = std::move(cleaned.findings);
-  remark(f, series, steps);
+  remark(f, series, steps, calendar.day());
   return f;
 }
 

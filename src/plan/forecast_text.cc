@@ -50,14 +50,16 @@ std::string fan_text(const Forecast& f) {
                                 span(static_cast<std::int64_t>(f.fan.quantiles[0].size()) * f.step),
                                 to_rfc3339(f.start), f.fan.quantiles[0].size() > kChartColumns ? "the mean" : "one",
                                 f.fan.quantiles[0].size(), figure(low), figure(high));
+  const auto mean = [](const std::vector<double>& values) {
+    double sum = 0.0;
+    for (const double v : values) sum += v;
+    return figure(sum / static_cast<double>(values.size()));
+  };
   for (std::size_t k = f.quantiles.size(); k-- > 0;)
     out += fmt::format("  p{:<6} {}  mean {}\n", figure(100.0 * f.quantiles[k]), bars(f.fan.quantiles[k], low, high),
-                       figure([&] {
-                         double sum = 0.0;
-                         for (const double v : f.fan.quantiles[k]) sum += v;
-                         return sum / static_cast<double>(f.fan.quantiles[k].size());
-                       }()));
-  return out;
+                       mean(f.fan.quantiles[k]));
+  return out + fmt::format("  the adaptive {:.0f}% interval runs from {} to {} on the mean\n",
+                           100.0 * f.backtest.interval, mean(f.fan.low), mean(f.fan.high));
 }
 
 std::string findings_text(const SeriesFindings& f) {

@@ -7,8 +7,8 @@ namespace ace {
 std::vector<std::unique_ptr<ForecastModel>> all_models(const Calendar& calendar) {
   std::vector<std::unique_ptr<ForecastModel>> models;
   if (calendar.day() > 1) {
-    models.push_back(std::make_unique<SeasonalNaive>("naive, same time yesterday", calendar, calendar.day()));
     models.push_back(std::make_unique<SeasonalNaive>("naive, same time last week", calendar, calendar.week()));
+    models.push_back(std::make_unique<SeasonalNaive>("naive, same time yesterday", calendar, calendar.day()));
   } else if (calendar.day() == 1) {
     models.push_back(std::make_unique<SeasonalNaive>("naive, same day last week", calendar, calendar.week()));
   } else {
