@@ -86,7 +86,7 @@ class Client {
   const ClientSpec* spec_;
   std::uint32_t number_;
   Rng root_, gap_rng_, token_rng_;
-  RateWindow window_{};
+  PaceWindow window_{};
   double left_ = 0.0;  ///< position of the next arrival in the window, in expected requests
   double load_ = 0.0;  ///< of the window, in expected requests
   double nanos_per_unit_ = 0.0;

@@ -23,7 +23,7 @@ struct GenerateOptions {
 };
 
 /// A stretch of time in which one client's rate and lengths stay as they are.
-struct RateWindow {
+struct PaceWindow {
   std::int64_t from = 0;    ///< ns since the epoch
   std::int64_t length = 0;  ///< ns
   double rate_per_s = 0.0;
@@ -38,7 +38,7 @@ struct RateWindow {
 class WindowFeed {
  public:
   virtual ~WindowFeed() = default;
-  virtual bool next(RateWindow& window) = 0;
+  virtual bool next(PaceWindow& window) = 0;
   virtual void rewind() = 0;
 };
 

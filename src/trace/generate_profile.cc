@@ -64,7 +64,7 @@ class TenantFeed final : public WindowFeed {
     rewind();
   }
 
-  bool next(RateWindow& window) override {
+  bool next(PaceWindow& window) override {
     const std::int64_t from = nanos(profile_.start) + static_cast<std::int64_t>(step_) * kStep;
     if (from >= end_) return false;
     window.from = from;

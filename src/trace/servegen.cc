@@ -63,7 +63,7 @@ class ClientFeed final : public WindowFeed {
     rewind();
   }
 
-  bool next(RateWindow& window) override {
+  bool next(PaceWindow& window) override {
     while (at_ < client_->rates.size() && client_->rates[at_].second < from_) ++at_;
     if (at_ == client_->rates.size() || client_->rates[at_].second >= to_) return false;
     const ServegenRate& rate = client_->rates[at_++];
