@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Dense>
+#include <eigen3/Eigen/Dense>  // by its path, so that this header compiles alone
 
 #include "plan/model.h"
 
