@@ -3,13 +3,17 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <ostream>
 
 #include "cli/files.h"
 #include "cli/plan.h"
 #include "cli/progress.h"
 #include "cli/replay_arguments.h"
+#include "core/text.h"
+#include "plan/coin_solver.h"
 #include "plan/series_csv.h"
+#include "plan/size_together.h"
 #include "plan/sizing_text.h"
 
 namespace ace::cli {
@@ -20,9 +24,14 @@ const std::vector<double> kFalls = {0.1, 0.3, 0.5};
 struct SizeArguments {
   ReplayArguments replay;
   std::string step = "1h", series, supply;
-  double train = 0.5, payg = -1.0;
+  double train = 0.5, payg = -1.0, tail_weight = 0.0, tail = 0.95;
+  std::optional<double> budget, reserve;
   bool json = false;
 };
+
+SizingLimits limits_of(const SizeArguments& a) {
+  return {.budget_monthly = a.budget, .reserve = a.reserve, .tail_weight = a.tail_weight, .tail = a.tail};
+}
 
 std::string joined(const std::vector<std::string>& pages, bool json) {
   std::string out;
@@ -40,26 +49,73 @@ void say_what_was_left_out(const PoolReading& reading, Context& context) {
   note(reading.partly, "may not go to every destination of their pool; sizing takes the pool as if they could");
 }
 
-Result<std::string> page_of(const Prepared& p, const PoolTraceOptions& options, const PoolReading& reading,
-                            std::size_t at, bool json) {
-  const PoolTrace& trace = reading.pools[at];
-  const Result<SizingProblem> train = problem_of(p.snapshot, trace.pool, trace.train);
-  if (!train) return train.error();
-  const Result<SizingProblem> judge = problem_of(p.snapshot, trace.pool, trace.judge());
-  if (!judge) return judge.error();
-  const Result<Sizing> sizing = size_up(*train, *judge, kFalls);
-  if (!sizing) return sizing.error();
-  std::vector<HeldUnits> held;
-  for (const SizedPlan* plan :
-       {&sizing->nothing, &sizing->optimum, &sizing->availability, &sizing->today, &sizing->oracle})
-    held.push_back({at, plan->priced.units});
-  Result<std::vector<ReplayedCost>> replayed = replay_plans(p.snapshot, *p.source, options, reading, held);
-  if (!replayed) return std::move(replayed).error();
-  const SizingPage page{
-      trace.pool.name, trace.train.demand,  trace.judge().demand, trace.in_sample(), trace.train.burst, *train, *judge,
-      *sizing,         *std::move(replayed)};
-  return json ? to_json(page) : to_text(page);
+/// What was asked of the optimum, for the page.
+std::string limits_text(const SizingLimits& limits) {
+  std::vector<std::string> all;
+  if (limits.budget_monthly) all.push_back(fmt::format("fees of at most {} USD a month", *limits.budget_monthly));
+  if (limits.reserve)
+    all.push_back(fmt::format("the {:g} quantile of demand with the largest unit out", *limits.reserve));
+  if (limits.tail_weight > 0.0)
+    all.push_back(
+        fmt::format("a weight of {:g} on the mean of the worst {:g} of days", limits.tail_weight, 1.0 - limits.tail));
+  return listed(all);
 }
+
+/// The pools of a trace, planned together and judged one by one.
+class TraceSizing {
+ public:
+  TraceSizing(const Prepared& prepared, PoolTraceOptions options, const PoolReading& reading)
+      : p_(&prepared), options_(std::move(options)), reading_(&reading) {}
+
+  Result<void> plan(const SizingLimits& limits) {
+    limits_ = limits_text(limits);
+    std::vector<PoolToSize> pools;
+    train_.reserve(reading_->pools.size());
+    for (const PoolTrace& trace : reading_->pools) {
+      Result<SizingProblem> problem = problem_of(p_->snapshot, trace.pool, trace.train);
+      if (!problem) return std::move(problem).error();
+      train_.push_back(*std::move(problem));
+      pools.push_back({train_.back(), trace.train.demand, trace.train.burst});
+    }
+    Result<std::vector<std::vector<std::int64_t>>> units = size_together(pools, limits, CoinSolver());
+    if (!units) return std::move(units).error();
+    units_ = *std::move(units);
+    return {};
+  }
+
+  Result<std::string> page(std::size_t at, bool json) const {
+    const PoolTrace& trace = reading_->pools[at];
+    const Result<SizingProblem> judge = problem_of(p_->snapshot, trace.pool, trace.judge());
+    if (!judge) return judge.error();
+    const Result<Sizing> sizing = size_up(train_[at], *judge, units_[at], kFalls);
+    if (!sizing) return sizing.error();
+    std::vector<HeldUnits> held;
+    for (const SizedPlan* plan :
+         {&sizing->nothing, &sizing->optimum, &sizing->availability, &sizing->today, &sizing->oracle})
+      held.push_back({at, plan->priced.units});
+    Result<std::vector<ReplayedCost>> replayed = replay_plans(p_->snapshot, *p_->source, options_, *reading_, held);
+    if (!replayed) return std::move(replayed).error();
+    const SizingPage page{trace.pool.name,
+                          trace.train.demand,
+                          trace.judge().demand,
+                          trace.in_sample(),
+                          trace.train.burst,
+                          train_[at],
+                          *judge,
+                          *sizing,
+                          limits_,
+                          *std::move(replayed)};
+    return json ? to_json(page) : to_text(page);
+  }
+
+ private:
+  const Prepared* p_;
+  PoolTraceOptions options_;
+  const PoolReading* reading_;
+  std::string limits_;
+  std::vector<SizingProblem> train_;
+  std::vector<std::vector<std::int64_t>> units_;
+};
 
 Result<std::string> size_trace(const SizeArguments& a, Duration step, Context& context) {
   ReplayArguments replay = a.replay;
@@ -72,9 +128,11 @@ Result<std::string> size_trace(const SizeArguments& a, Duration step, Context& c
   options.progress = std::ref(progress);
   const Result<PoolReading> reading = read_pools(p.snapshot, *p.source, options);
   if (!reading) return reading.error();
+  TraceSizing sizing(p, options, *reading);
+  if (Result<void> planned = sizing.plan(limits_of(a)); !planned) return std::move(planned).error();
   std::vector<std::string> pages;
   for (std::size_t i = 0; i < reading->pools.size(); ++i) {
-    Result<std::string> page = page_of(p, options, *reading, i, a.json);
+    Result<std::string> page = sizing.page(i, a.json);
     if (!page) return page;
     pages.push_back(*std::move(page));
   }
@@ -103,9 +161,12 @@ Result<std::string> size_series(const SizeArguments& a, Context& context) {
   for (const Series& series : *all) {
     const Result<SizingHalves> halves = halves_of(series, a.train, supply_of(fleet, *id, series.start), a.payg);
     if (!halves) return Error(halves.error()).with(a.series + ": " + series.name);
-    const Result<Sizing> sizing = size_up(halves->train, halves->judge, kFalls);
-    if (!sizing) return Error(sizing.error()).with(series.name);
     const BurstProfile even;
+    const PoolToSize pools[] = {{halves->train, halves->planned_on, even}};
+    const auto units = size_together(pools, limits_of(a), CoinSolver());
+    if (!units) return Error(units.error()).with(series.name);
+    const Result<Sizing> sizing = size_up(halves->train, halves->judge, (*units)[0], kFalls);
+    if (!sizing) return Error(sizing.error()).with(series.name);
     const SizingPage page{series.name, halves->planned_on, halves->judged_on, halves->in_sample,
                           even,        halves->train,      halves->judge,     *sizing};
     pages.push_back(a.json ? to_json(page) : to_text(page));
@@ -146,6 +207,22 @@ void add_plan_size(CLI::App& plan, Context& context) {
   command->add_option("--supply", a->supply, "with --series: the destination to size")->type_name("NAME");
   command->add_option("--payg", a->payg, "with --series: USD that an hour of a full unit's work costs without it")
       ->type_name("USD");
+  command->add_option("--budget", a->budget, "most USD a month for the fees of all that the optimum holds")
+      ->type_name("USD")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--reserve", a->reserve,
+                   "with its largest unit out, the optimum still has room for this quantile of demand (N+1)")
+      ->type_name("QUANTILE")
+      ->check(CLI::Range(0.0, 1.0));
+  command
+      ->add_option("--cvar", a->tail_weight,
+                   "weight, 0 to 1, of the mean of the worst days against the mean of all; days are the scenarios")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command->add_option("--tail", a->tail, "with --cvar: share of days that are not the worst")
+      ->check(CLI::Range(0.0, 0.999999))
+      ->capture_default_str();
   command->add_flag("--json", a->json, "one JSON object");
   command->callback([a, &context] {
     if (Result<void> done = run_size(*a, context); !done) context.fail(done.error());

@@ -167,10 +167,11 @@ TEST(SizedPlans, have_no_regret_in_sample_and_never_a_negative_one) {
                               .variable = same.uniform()});
       return p;
     };
+    const auto best = [](const SizingProblem& p) { return rounded(p, screening_optimum(p)); };
     const SizingProblem train = problem(), judge = problem();
-    const Sizing sizing = *size_up(train, judge, {0.1, 0.3, 0.5});
+    const Sizing sizing = *size_up(train, judge, best(train), {0.1, 0.3, 0.5});
     EXPECT_GE(sizing.regret, Usd{});
-    EXPECT_EQ(size_up(train, train, {})->regret, Usd{});
+    EXPECT_EQ(size_up(train, train, best(train), {})->regret, Usd{});
     for (const Exposure& e : sizing.exposure) EXPECT_GE(e.held, e.best);
     EXPECT_GE(sizing.exposure[0].nothing, sizing.exposure[2].nothing);
     EXPECT_EQ(sizing.nothing.priced.fixed, Usd{});

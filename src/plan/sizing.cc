@@ -18,14 +18,14 @@ std::vector<std::int64_t> best_sizes(const SizingProblem& problem) {
 
 }  // namespace
 
-Result<Sizing> size_up(const SizingProblem& train, const SizingProblem& judge, const std::vector<double>& falls) {
+Result<Sizing> size_up(const SizingProblem& train, const SizingProblem& judge, std::vector<std::int64_t> optimum,
+                       const std::vector<double>& falls) {
   for (const SizingProblem* problem : {&train, &judge})
     if (Result<void> checked = check(*problem); !checked) return std::move(checked).error();
   Sizing sizing;
   const std::size_t n = train.supplies.size();
   sizing.relaxed = screening_optimum(train);
   sizing.p90 = train.load.quantile(0.9);
-  const std::vector<std::int64_t> optimum = rounded(train, sizing.relaxed);
   std::vector<std::int64_t> today(n);
   for (std::size_t k = 0; k < n; ++k) today[k] = train.supplies[k].units_today;
 

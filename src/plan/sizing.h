@@ -34,7 +34,9 @@ struct Sizing {
 };
 
 /// @param train,judge the same supplies in the same order; one problem twice = in-sample
+/// @param optimum sizes made on `train`, as by size_together() or rounded()
 /// @return bad_input as check(), out_of_range as price_plan()
-Result<Sizing> size_up(const SizingProblem& train, const SizingProblem& judge, const std::vector<double>& falls);
+Result<Sizing> size_up(const SizingProblem& train, const SizingProblem& judge, std::vector<std::int64_t> optimum,
+                       const std::vector<double>& falls);
 
 }  // namespace ace

@@ -42,6 +42,7 @@ std::string head_text(const SizingPage& page) {
     out += fmt::format("window    planned on {} h from {}, judged on the {} h after\n", hours(page.train),
                        to_rfc3339(page.planned_on.start), hours(page.judge));
   if (load.hours() < 7 * 24) out += "          under 7 days: fees and the shape of load do not extrapolate from it\n";
+  if (!page.limits.empty()) out += fmt::format("limits    the optimum keeps to {}\n", page.limits);
   out += fmt::format("demand    mean {}, p90 {} of 1 {}; its work costs {}/h at PAYG for each\n", figure(mean_of(load)),
                      figure(page.sizing.p90), page.train.supplies.empty() ? "unit" : page.train.supplies[0].name,
                      "$" + figure(page.train.payg));
@@ -124,9 +125,9 @@ std::string to_json(const SizingPage& page) {
                        to_rfc3339(series.end()), number(to_seconds(series.step)), series.values.size());
   };
   std::string out = fmt::format(
-      R"({{"pool":{},"planned_on":{},"judged_on":{},"in_sample":{},"demand_mean_units":{},"demand_p90_units":{},)"
+      R"({{"pool":{},"planned_on":{},"judged_on":{},"in_sample":{},"limits":{},"demand_mean_units":{},"demand_p90_units":{},)"
       R"("payg_usd_per_unit_h":{},"absorbed_share_at_mean":{})",
-      json_text(page.name), stretch(page.planned_on), stretch(page.judged_on), page.in_sample,
+      json_text(page.name), stretch(page.planned_on), stretch(page.judged_on), page.in_sample, json_text(page.limits),
       number(mean_of(page.train.load)), number(page.sizing.p90), number(page.train.payg),
       number(page.burst.share(1.0)));
   out += ",\"supplies\":[";

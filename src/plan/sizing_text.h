@@ -18,6 +18,7 @@ struct SizingPage {
   const SizingProblem& train;
   const SizingProblem& judge;
   const Sizing& sizing;
+  std::string limits{};  ///< that the optimum keeps to, in words; empty = none
   /// Request by request: of nothing, optimum, p90, today and oracle; empty where demand came without requests.
   std::vector<ReplayedCost> replayed{};
 };
