@@ -8,6 +8,7 @@
 
 #include "cli/files.h"
 #include "cli/plan.h"
+#include "cli/plan_size_terms.h"
 #include "cli/progress.h"
 #include "cli/replay_arguments.h"
 #include "core/text.h"
@@ -26,6 +27,10 @@ struct SizeArguments {
   std::string step = "1h", series, supply;
   double train = 0.5, payg = -1.0, tail_weight = 0.0, tail = 0.95;
   std::optional<double> budget, reserve;
+  std::vector<std::string> terms;
+  std::string period = "30d";
+  std::int64_t held_units = 0;
+  std::size_t held_periods = 0;
   bool json = false;
 };
 
@@ -140,7 +145,28 @@ Result<std::string> size_trace(const SizeArguments& a, Duration step, Context& c
   return joined(pages, a.json);
 }
 
-/// One series of demand, in units of one destination.
+Result<std::string> calendars(const SizeArguments& a, const std::vector<Series>& all, const Supply& supply) {
+  TermProblem problem{.supply = supply, .payg = a.payg, .terms = {}};
+  for (const std::string& text : a.terms) {
+    Result<Term> term = term_from(text);
+    if (!term) return std::move(term).error();
+    problem.terms.push_back(*std::move(term));
+  }
+  const Result<Duration> period = duration_from("--period", a.period);
+  if (!period) return period.error();
+  problem.period = *period;
+  problem.held_units = a.held_units;
+  problem.held_periods = a.held_periods;
+  std::vector<std::string> pages;
+  for (const Series& series : all) {
+    const Result<TermPlan> plan = plan_terms(series, problem, CoinSolver());
+    if (!plan) return Error(plan.error()).with(series.name);
+    pages.push_back((a.json ? calendar_json : calendar_text)(series.name, problem, *plan));
+  }
+  return joined(pages, a.json);
+}
+
+/// Series of demand, in units of one destination.
 Result<std::string> size_series(const SizeArguments& a, Context& context) {
   if (a.supply.empty() || a.payg < 0.0)
     return Error(Errc::bad_input,
@@ -157,6 +183,7 @@ Result<std::string> size_series(const SizeArguments& a, Context& context) {
   if (!text) return text.error();
   Result<std::vector<Series>> all = series_from_csv(*text);
   if (!all) return std::move(all).error().with(a.series);
+  if (!a.terms.empty()) return calendars(a, *all, supply_of(fleet, *id, all->front().start));
   std::vector<std::string> pages;
   for (const Series& series : *all) {
     const Result<SizingHalves> halves = halves_of(series, a.train, supply_of(fleet, *id, series.start), a.payg);
@@ -223,6 +250,15 @@ void add_plan_size(CLI::App& plan, Context& context) {
   command->add_option("--tail", a->tail, "with --cvar: share of days that are not the worst")
       ->check(CLI::Range(0.0, 0.999999))
       ->capture_default_str();
+  command
+      ->add_option("--term", a->terms,
+                   "with --series: NAME:PERIODS:FEE[:UPFRONT], USD of a unit; when to begin which, from all periods")
+      ->type_name("TERM");
+  command->add_option("--period", a->period, "with --term: how long one is")->capture_default_str();
+  command->add_option("--held-units", a->held_units, "with --term: units that are committed already")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--held-periods", a->held_periods, "with --term: for so many periods from the start")
+      ->check(whole_number());
   command->add_flag("--json", a->json, "one JSON object");
   command->callback([a, &context] {
     if (Result<void> done = run_size(*a, context); !done) context.fail(done.error());

@@ -67,6 +67,36 @@ TEST(PlanSize, takes_a_series_of_demand_in_units_of_a_destination) {
   EXPECT_THAT(with({}).err, HasSubstr("--series needs --supply DESTINATION"));
 }
 
+TEST(PlanSize, makes_a_calendar_of_terms) {
+  std::string csv = "at,load\n";
+  for (int day = 1; day <= 9; ++day)
+    for (int hour = 10; hour < 20; ++hour)
+      csv +=
+          "2026-01-0" + std::to_string(day) + "T" + std::to_string(hour) + ":00:00Z," + (day == 5 ? "6" : "2") + "\n";
+  const std::vector<std::string> common = {"--series", written("terms.csv", csv),
+                                           "--fleet",  example("startup/fleet.yaml"),
+                                           "--supply", "h100-rented",
+                                           "--payg",   "1",
+                                           "--period", "3d",
+                                           "--json",   "--term"};
+  auto with = [&](std::vector<std::string> terms) {
+    terms.insert(terms.begin(), common.begin(), common.end());
+    return size(terms);
+  };
+  // 30 hours at work in each of 3 periods save 30 USD a unit; the long term costs 10 a period, so 2 of it, from the
+  // start.
+  const CommandRun run = with({"long:3:10", "--term", "short:1:12"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto page = nlohmann::json::parse(run.out)["pools"][0];
+  EXPECT_EQ(page["buy"].size(), 1U);
+  EXPECT_EQ(page["buy"][0]["term"], "long");
+  EXPECT_EQ(page["buy"][0]["units"], 2);
+  EXPECT_EQ(page["fees_usd"], "60.00");
+  EXPECT_EQ(page["payg_usd"], "40.00");  // 4 more units on one day
+  EXPECT_THAT(with({"long:0:10"}).err, HasSubstr("--term: expected NAME:PERIODS:FEE"));
+  EXPECT_THAT(with({"long"}).err, HasSubstr("got \"long\""));
+}
+
 TEST(PlanSize, refuses_what_it_cannot_size_on) {
   const std::string fleet = example("startup/fleet.yaml"), trace = example("startup/trace.csv.zst");
   const std::string bad = written("bad.csv", "at,load\n2026-01-01T00:00:00Z,1\n2026-01-01T01:00:00Z,-1\n");

@@ -147,9 +147,9 @@ TEST(Commitments, of_a_term_begin_and_end_with_the_demand_that_pays_for_them) {
   for (int month = 1; month <= 12; ++month)
     problem.cells.push_back(steady(month >= 7 && month <= 9 ? 20.0 : 10.0, 1.0, 100.0, {ptu}));
   problem.commitments = rolling(ptu, 0, 12,
-                                {{.name = "month", .periods = 1, .unit_cost = 80.0},
-                                 {.name = "quarter", .periods = 3, .unit_cost = 60.0},
-                                 {.name = "year", .periods = 12, .unit_cost = 40.0, .unit_upfront = 120.0}});
+                                {{.name = "month", .periods = 1, .fee = usd(80.0)},
+                                 {.name = "quarter", .periods = 3, .fee = usd(60.0)},
+                                 {.name = "year", .periods = 12, .fee = usd(40.0), .upfront = usd(120.0)}});
   const CommitmentPlan plan = *solve_by_cuts(problem, kSolver);
   EXPECT_NEAR(plan.cost, 10.0 * 12 * 50.0 + 10.0 * 3 * 60.0, 1e-2);
   for (std::size_t i = 0; i < plan.units.size(); ++i) {
@@ -160,9 +160,9 @@ TEST(Commitments, of_a_term_begin_and_end_with_the_demand_that_pays_for_them) {
 }
 
 TEST(Commitments, of_a_term_that_outlasts_the_horizon_are_charged_their_share) {
-  const std::vector<Commitment> c = rolling({.name = "ptu"}, 0, 2, {{"year", 12, 50.0, 120.0}});
+  const std::vector<Commitment> c = rolling({.name = "ptu"}, 0, 2, {{"year", 12, usd(50.0), usd(120.0)}});
   ASSERT_EQ(c.size(), 2U);
-  EXPECT_DOUBLE_EQ(c[0].unit_cost, (600.0 + 120.0) * 2.0 / 12.0);
+  EXPECT_DOUBLE_EQ(c[0].unit_cost, 2.0 * 50.0 + 120.0 * 2.0 / 12.0);
   EXPECT_EQ(c[1].adds.size(), 1U);
 }
 

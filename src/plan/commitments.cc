@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
+#include "core/int128.h"
 #include "plan/purchases.h"
 
 namespace ace {
@@ -66,19 +68,27 @@ LinearProgram whole_program(const CommitmentProblem& problem) {
   return program;
 }
 
+Result<Usd> fee_of(const Term& term, std::size_t periods) {
+  const auto n = static_cast<std::int64_t>(periods), all = static_cast<std::int64_t>(term.periods);
+  const int128 nano = int128{term.fee.nano} * n + divide_half_away(int128{term.upfront.nano} * n, all);
+  if (nano > std::numeric_limits<std::int64_t>::max())
+    return Error(Errc::out_of_range, term.name + ": a unit costs more than 9.2 billion USD");
+  return Usd{static_cast<std::int64_t>(nano)};
+}
+
 std::vector<Commitment> rolling(const Supply& supply, std::size_t position, std::size_t cells,
                                 const std::vector<Term>& terms) {
   std::vector<Commitment> commitments;
   for (const Term& term : terms)
     for (std::size_t begin = 0; begin < cells; ++begin) {
       const std::size_t end = std::min(cells, begin + term.periods);
-      const double share = static_cast<double>(end - begin) / static_cast<double>(term.periods);
-      Commitment c{fmt::format("{} {} from period {}", supply.name, term.name, begin + 1),
-                   share * (term.unit_upfront + term.unit_cost * static_cast<double>(term.periods)),
-                   supply.units_min,
-                   supply.increment,
-                   supply.units_max,
-                   {}};
+      const Result<Usd> fee = fee_of(term, end - begin);
+      Commitment c{.name = fmt::format("{} {} from period {}", supply.name, term.name, begin + 1),
+                   .unit_cost = fee ? static_cast<double>(fee->nano) * 1e-9 : kInfinite,  // which check() refuses
+                   .units_min = supply.units_min,
+                   .increment = supply.increment,
+                   .units_max = supply.units_max,
+                   .adds = {}};
       for (std::size_t cell = begin; cell < end; ++cell) c.adds.push_back({cell, position});
       commitments.push_back(std::move(c));
     }

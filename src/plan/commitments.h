@@ -53,11 +53,14 @@ LinearProgram whole_program(const CommitmentProblem& problem);
 
 /// What a supply is sold for.
 struct Term {
-  std::string name;           ///< "1-month"
-  std::size_t periods = 1;    ///< that it lasts
-  double unit_cost = 0.0;     ///< USD for a unit and period
-  double unit_upfront = 0.0;  ///< USD for a unit, once
+  std::string name;         ///< "1-month"
+  std::size_t periods = 1;  ///< that it lasts
+  Usd fee{};                ///< of a unit and period
+  Usd upfront{};            ///< of a unit, once
 };
+/// Of one unit over the first `periods` of a term, the up-front fee by its share; rounded once.
+/// @return out_of_range if it leaves what Usd holds
+Result<Usd> fee_of(const Term& term, std::size_t periods);
 /// One commitment for each term and period in which it can begin, over cells that follow each other. What lasts beyond
 /// the last cell is charged for its share of periods within, so that the end of the horizon favours no term.
 std::vector<Commitment> rolling(const Supply& supply, std::size_t position, std::size_t cells,
