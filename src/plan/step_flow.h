@@ -54,12 +54,13 @@ class StepFlow {
     std::int64_t unplaced = 0;
     std::uint64_t seen = 0;  ///< by the search of this number
     std::size_t via = 0;     ///< step through which it was found
-    std::size_t level = 0, arc = 0;
+    std::size_t level = 0;   ///< moves away from the step that is filled
+    std::size_t arc = 0;     ///< step to try next
   };
   struct Step {
     std::uint64_t seen = 0;
-    std::size_t via = 0;  ///< job through which it was found
-    std::size_t level = 0, arc = 0;
+    std::size_t via = 0;             ///< job through which it was found
+    std::size_t level = 0, arc = 0;  ///< as of a job; arc = position in live_
   };
   [[nodiscard]] bool covers(const Node& job, std::size_t step) const { return step >= job.first && step < job.last; }
   std::int64_t& placed(const Node& job, std::size_t step) { return placed_[job.offset + step - job.first]; }
