@@ -85,6 +85,18 @@ TEST(AnswerCache, never_holds_more_than_its_bytes_and_its_questions) {
   });
 }
 
+TEST(AnswerCache, holds_an_answer_of_just_its_bound_and_one_to_each_question) {
+  const CachedAnswer largest = answer_of(std::string(100, 'x'));
+  AnswerCache cache({.answer_bytes = largest.bytes()});
+  (void)cache.find(key_of(1), kNow);
+  EXPECT_FALSE(cache.put(key_of(1), answer_of(std::string(101, 'x')), kNow));
+  EXPECT_TRUE(cache.put(key_of(1), largest, kNow));
+  const AnswerCache::Stats once = cache.stats();
+  EXPECT_TRUE(cache.put(key_of(1), largest, kNow + kSecond)) << "two asked at once";
+  EXPECT_EQ(cache.stats().bytes, once.bytes);
+  EXPECT_EQ(cache.stats().answers, 1U);
+}
+
 TEST(AnswerCache, an_answer_that_is_being_sent_outlives_its_place) {
   AnswerCache cache({});
   (void)ask(cache, 1, kNow), (void)ask(cache, 1, kNow);

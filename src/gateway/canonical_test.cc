@@ -138,6 +138,11 @@ TEST(Cacheable, is_only_what_may_be_answered_alike) {
   for (const char* more : {R"(,"n":2)", R"(,"tools":[{"type":"function","function":{"name":"t"}}])"})
     EXPECT_FALSE(Read(chat(more)).cacheable(true)) << more;
   EXPECT_FALSE(Read(R"({"model":"m","input":"x","store":true})", wire::Operation::responses).cacheable(true));
+  for (const char* part : {R"({"type":"file","file":{"file_id":"f"}})", R"({"type":"input_audio","input_audio":{}})",
+                           R"({"type":"image_url","image_url":{"url":"https://a.example/i"}})"})
+    EXPECT_FALSE(
+        Read(R"({"model":"m","messages":[{"role":"user","content":[)" + std::string(part) + "]}]}").cacheable(true))
+        << part;
 }
 
 }  // namespace

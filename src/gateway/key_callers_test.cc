@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 
 #include "gateway/desk_testing.h"
 
@@ -13,7 +14,8 @@ namespace {
 constexpr Instant kNow = instant(1'800'000'000'000'000'000);
 
 struct Held {
-  Held() : folder(std::filesystem::temp_directory_path() / ("ace_key_callers_" + std::to_string(::getpid()))) {
+  explicit Held(const std::function<void(Key&)>& change = {})
+      : folder(std::filesystem::temp_directory_path() / ("ace_key_callers_" + std::to_string(::getpid()))) {
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);
     secret = new_key(Role::client);
@@ -27,6 +29,7 @@ struct Held {
       key.compliance = "alt-only";
       key.slo = "batch";
       key.rpm = 2;
+      if (change) change(key);
       key.secrets.push_back({.digest = digest_of(secret)});
       return ring.add(key);
     });
@@ -123,6 +126,39 @@ TEST(KeyCallers, hand_on_unread_only_for_keys_that_may_ask_everything) {
   held.request.model = "large";
   EXPECT_EQ(held.refusal(key), "");
   EXPECT_EQ(code(key), "rate_limited") << "two a minute, whatever they are";
+}
+
+TEST(KeyCallers, charge_a_key_what_was_used_and_nothing_for_what_never_ran) {
+  Held held([](Key& key) { key.tpm = 1000; });
+  const std::vector<net::Field> field = {{"x-api-key", held.secret}};
+  held.request.prompt_tokens = 300;
+  held.request.max_tokens = 400;
+  const auto tokens_left = [&] { return held.limits.left(*held.book->ring()->at("k1"), kNow).tokens; };
+  ASSERT_EQ(held.refusal(field), "");
+  EXPECT_EQ(tokens_left(), 300) << "its prompt, and the most that its answer may have";
+  std::get<Callers::Admitted>(held.last).pass->used(350, kNow);
+  held.last = Callers::Refused{};
+  EXPECT_EQ(tokens_left(), 650);
+  held.request.max_tokens = 100;
+  ASSERT_EQ(held.refusal(field), "");
+  EXPECT_EQ(tokens_left(), 250);
+  held.last = Callers::Refused{};  // it was refused further on
+  EXPECT_EQ(tokens_left(), 650);
+  EXPECT_EQ(held.limits.left(*held.book->ring()->at("k1"), kNow).running, 0);
+}
+
+TEST(KeyCallers, send_nobody_back_at_once) {
+  Held held([](Key& key) {
+    key.rpm = 0;
+    key.tpm = 60'000'000'000;  // a token in a nanosecond
+  });
+  const std::vector<net::Field> field = {{"x-api-key", held.secret}};
+  held.request.prompt_tokens = 60'000'000'000;
+  ASSERT_EQ(held.refusal(field), "");
+  const auto first = std::move(held.last);
+  held.request.prompt_tokens = 1;
+  ASSERT_EQ(held.refusal(field), "rate_limited");
+  EXPECT_EQ(std::get<Callers::Refused>(held.last).retry_after, Duration{1'000'000}) << "the least that can be told";
 }
 
 }  // namespace

@@ -117,6 +117,34 @@ TEST(KeyRing, two_secrets_overlap_while_one_is_exchanged) {
   EXPECT_EQ(ring.rotate("a", first, kHour, kNow).error().code(), Errc::conflict) << "revoked for good";
 }
 
+TEST(KeyRing, prolongs_nothing_that_ends_sooner) {
+  Rng rng(4, "keys");
+  const std::string first = key_from(rng), second = key_from(rng), third = key_from(rng);
+  KeyRing ring;
+  ASSERT_TRUE(ring.add(holder("a", first)));
+  ASSERT_TRUE(ring.rotate("a", second, kHour, kNow));
+  ASSERT_TRUE(ring.rotate("a", third, kHour, kNow + kHour / 2));
+  EXPECT_TRUE(opens(ring, first, kNow + kHour - Duration{1}));
+  EXPECT_EQ(refusal(ring, first, kNow + kHour), KeyRefusal::expired);
+  EXPECT_TRUE(opens(ring, second, kNow + kHour));
+  ASSERT_TRUE(ring.revoke("a", kNow + kHour));
+  ASSERT_TRUE(ring.revoke("a", kNow + 2 * kHour)) << "again";
+  EXPECT_EQ(refusal(ring, third, kNow + kHour), KeyRefusal::revoked);
+}
+
+TEST(KeyRing, opens_to_no_key_whose_digest_only_begins_as_one_does) {
+  Rng rng(5, "keys");
+  KeyRing ring;
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(ring.add(holder("k" + std::to_string(i), key_from(rng))));
+  int alike = 0;
+  for (int i = 0; i < 500; ++i) {
+    const std::string stranger = key_from(rng);
+    for (const Key& key : ring.keys()) alike += key.secrets[0].digest[0] == digest_of(stranger)[0] ? 1 : 0;
+    ASSERT_EQ(refusal(ring, stranger), KeyRefusal::unknown);
+  }
+  EXPECT_GE(alike, 20) << "some do, else nothing was tried";
+}
+
 TEST(KeyRing, holds_an_id_and_a_secret_once) {
   Rng rng(3, "keys");
   const std::string secret = key_from(rng);

@@ -77,6 +77,55 @@ TEST(Trial, names_the_gate_that_was_breached) {
   }
 }
 
+TEST(Trial, lets_pass_what_just_keeps_its_gate) {
+  TrialGates gates;
+  gates.served_min = 0.99;
+  gates.cost_error_max = 0.125;
+  for (bool TrialRequest::*const kept : {&TrialRequest::served, &TrialRequest::slo_met})
+    for (const int missed : {2, 3}) {  // of 200: 99%, the gate of both, and less
+      Instant now = kStart;
+      Trial trial(gates, now);
+      for (int i = 0; i < 200; ++i) {
+        TrialRequest r = request();
+        r.*kept = i >= missed;
+        (void)trial.add(now, fleet(), r);
+      }
+      now += 5 * kMinute;
+      EXPECT_EQ(trial.close(now, fleet())->breach.empty(), missed == 2);
+    }
+  for (const std::int64_t off : {125, 126}) {
+    TrialRequest r = request();
+    r.cost = Usd{1'000'000'000};
+    r.predicted = r.cost - Usd{off * 1'000'000};
+    Instant now = kStart;
+    Trial trial(gates, now);
+    EXPECT_EQ(window(trial, now, r)->breach.empty(), off == 125);
+  }
+}
+
+TEST(Trial, judges_a_class_by_enough_answers_of_its_own_arm) {
+  TrialRequest late = request(), control = request(false);
+  late.slo_met = control.slo_met = false;
+  Instant now = kStart;
+  Trial trial({}, now);
+  (void)trial.add(now, fleet(), control);
+  EXPECT_EQ(window(trial, now, late, 99)->breach, "");
+  EXPECT_NE(window(trial, now, late, 100)->breach, "");
+}
+
+TEST(Trial, adds_up_what_is_known_of_answers_alone) {
+  TrialRequest unpriced = request(), elsewhere = request(false);
+  unpriced.priced = false;
+  elsewhere.would = Usd{700'000};
+  Instant now = kStart;
+  Trial trial({}, now);
+  for (const TrialRequest& r : {request(), unpriced, request(false), elsewhere}) (void)trial.add(now, fleet(), r);
+  EXPECT_EQ(trial.total()[1].requests, 2U);
+  EXPECT_EQ(trial.total()[1].cost, Usd{1'000'000}) << "of the one whose price is known";
+  EXPECT_EQ(trial.total()[1].baseline, Usd{2'000'000});
+  EXPECT_EQ(trial.total()[0].would, Usd{1'700'000}) << "one would have gone where it went";
+}
+
 TEST(Trial, does_not_blame_ace_for_what_the_static_route_did) {
   TrialRequest failed = request(false);
   failed.served = failed.slo_met = false;
