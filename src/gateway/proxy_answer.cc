@@ -70,7 +70,8 @@ net::Task<Proxy::Next> Proxy::whole(Serving& s, Attempt& a) {
   const Answer::Whole answer = a.prepared.answer->whole(std::move(body), json_);
   if (answer.error) {
     s.error = *answer.error;
-    const Desk::Failed failure{.why = Rejection::failed};
+    Desk::Failed failure{.why = Rejection::failed};
+    if (answer.facts.reported) failure.billed = s.usage_of(answer.facts, false);  // it was written
     co_return shared_.desk.failed(clock_.now(), *s.flight, failure) ? Next::again : Next::give_up;
   }
   const Usage usage = s.usage_of(answer.facts, false);

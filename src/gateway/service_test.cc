@@ -4,47 +4,11 @@
 
 #include "adapters/ledger_view.h"
 #include "gateway/service_testing.h"
-#include "verify/verify.h"
 
 namespace ace::gateway {
 namespace {
 
 using Kind = simulated::Fault::Kind;
-
-template <class E>
-std::vector<E> all(const std::vector<event::Record>& records) {
-  std::vector<E> found;
-  for (const event::Record& record : records)
-    if (const auto* e = std::get_if<E>(&record.event)) found.push_back(*e);
-  return found;
-}
-
-/// Every decision made again and every dollar.
-std::string verified(const std::string& directory) {
-  struct Fleets : verify::Fleets {
-    std::unique_ptr<Snapshots> snapshots;
-    void hear(const event::Record&) override {}
-    Result<const Snapshot*> at(std::uint64_t number) override { return snapshots->at(number); }
-  } fleets;
-  fleets.snapshots = Snapshots::read(directory).value();
-  verify::Derivation derivation(fleets);
-  const auto disk = PosixDisk::open(directory, PosixDisk::Access::read).value();
-  std::string wrong;
-  const auto read = spine::read_log(*disk, {}, [&](const spine::Frame& frame) -> Result<void> {
-    if (frame.type != spine::RecordType::event || !wrong.empty()) return {};
-    const auto heard = derivation.hear(frame.sequence, frame.payload);
-    if (!heard) return Error(heard.error());
-    if (*heard) wrong = "expected " + (*heard)->expected + ", got " + (*heard)->got;
-    return {};
-  });
-  return read ? wrong : read.error().what();
-}
-
-simulated::Fault fault(Kind kind) {
-  simulated::Fault f;
-  f.kind = kind;
-  return f;
-}
 
 TEST(Service, answers_from_the_cheapest_destination_and_says_what_it_cost) {
   Site site;

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "adapters/ledger_view.h"
 #include "core/check.h"
 #include "gateway/service.h"
 #include "net/server_testing.h"
 #include "simulated/upstream.h"
+#include "verify/verify.h"
 
 namespace ace::gateway {
 
@@ -55,13 +57,14 @@ class Site {
     std::string dear_price = R"(input: "10 USD/Mtok", output: "20 USD/Mtok")";
     std::string strict{};                                 ///< tenants whose answers wait for the spine
     Duration group_delay = std::chrono::milliseconds{5};  ///< of the spine
+    std::string cheap_api = "openai";                     ///< and what else is said of its provider
   };
   Site() : Site(Wanted{}) {}
   explicit Site(Wanted wanted) : folder_(fresh_folder()), group_delay_(wanted.group_delay) {
     cheap = simulated::Upstream::start(wanted.cheap).value();
     dear = simulated::Upstream::start(wanted.dear).value();
-    fleet_ = "version: 1\nproviders:\n  cheap: {jurisdictions: [us], api: openai, url: \"http://127.0.0.1:" +
-             std::to_string(cheap->port()) +
+    fleet_ = "version: 1\nproviders:\n  cheap: {jurisdictions: [us], api: " + wanted.cheap_api +
+             ", url: \"http://127.0.0.1:" + std::to_string(cheap->port()) +
              "\"}\n  dear: {jurisdictions: [eu], api: openai, url: \"http://127.0.0.1:" + std::to_string(dear->port()) +
              "\"}\n" + R"(prices:
   - cheap/m: {input: "1 USD/Mtok", output: "2 USD/Mtok", source: "a test", as_of: 2026-11-01}
@@ -177,5 +180,41 @@ tenants: )" + wanted.tenants +
   std::string fleet_;
   Config config_;
 };
+
+/// The events of one kind.
+template <class E>
+std::vector<E> all(const std::vector<event::Record>& records) {
+  std::vector<E> found;
+  for (const event::Record& record : records)
+    if (const auto* e = std::get_if<E>(&record.event)) found.push_back(*e);
+  return found;
+}
+
+/// Every decision made again and every dollar. @return what differs, or nothing
+inline std::string verified(const std::string& directory) {
+  struct Fleets : verify::Fleets {
+    std::unique_ptr<Snapshots> snapshots;
+    void hear(const event::Record&) override {}
+    Result<const Snapshot*> at(std::uint64_t number) override { return snapshots->at(number); }
+  } fleets;
+  fleets.snapshots = Snapshots::read(directory).value();
+  verify::Derivation derivation(fleets);
+  const auto disk = PosixDisk::open(directory, PosixDisk::Access::read).value();
+  std::string wrong;
+  const auto read = spine::read_log(*disk, {}, [&](const spine::Frame& frame) -> Result<void> {
+    if (frame.type != spine::RecordType::event || !wrong.empty()) return {};
+    const auto heard = derivation.hear(frame.sequence, frame.payload);
+    if (!heard) return Error(heard.error());
+    if (*heard) wrong = "expected " + (*heard)->expected + ", got " + (*heard)->got;
+    return {};
+  });
+  return read ? wrong : read.error().what();
+}
+
+inline simulated::Fault fault(simulated::Fault::Kind kind) {
+  simulated::Fault f;
+  f.kind = kind;
+  return f;
+}
 
 }  // namespace ace::gateway
