@@ -229,6 +229,29 @@ TEST(Desk, raises_where_the_law_leaves_nobody_in_every_mode) {
     (void)w.desk.gave_up(w.now, *flight);
     EXPECT_EQ(w.spine.all<event::Completed>().at(0).verdict, Verdict::no_compliant_destination);
     EXPECT_EQ(w.spine.verified(), "");
+    if (mode != Mode::act) continue;
+    std::get<event::Completed>(w.spine.records.back().event).verdict = Verdict::no_capacity;
+    EXPECT_NE(w.spine.verified(), "") << "another reason than was decided";
+  }
+}
+
+TEST(Desk, sends_no_tenants_data_where_their_class_may_not_go_in_every_mode) {
+  Fleet fleet = apis_only();
+  Tenant& acme = fleet.tenants.emplace_back();
+  acme.name = "acme";
+  acme.data_class = "secret";
+  acme.compliance = ComplianceId{static_cast<std::uint32_t>(fleet.compliance.size())};
+  Compliance& open = fleet.compliance.emplace_back();
+  open.name = "open";
+  open.data_classes = {"public"};
+  for (const Mode mode : {Mode::observe, Mode::act}) {
+    DeskOptions options;
+    options.mode = mode;
+    DeskWorld w(options, nullptr, fleet);
+    const auto flight = w.admit(w.arriving());
+    EXPECT_EQ(w.desk.decide(w.now, *flight).verdict, Verdict::no_compliant_destination);
+    (void)w.desk.gave_up(w.now, *flight);
+    EXPECT_EQ(w.spine.verified(), "");
   }
 }
 
@@ -283,6 +306,7 @@ TEST(Desk, books_what_a_client_that_left_had_used) {
   EXPECT_EQ(w.spine.verified(), "");
   const auto waited = w.admit(w.arriving());
   EXPECT_EQ(w.desk.aborted(w.now, *waited, {}).cost, Usd{}) << "it was not sent";
+  EXPECT_EQ(w.spine.all<event::Completed>().at(1).outcome, event::Outcome::not_served);
   EXPECT_EQ(w.spine.verified(), "");
 }
 
@@ -307,6 +331,147 @@ TEST(Desk, holds_the_worst_case_and_posts_what_it_cost) {
   EXPECT_EQ(gate.book().account(0, w.now).spent, micro(2 * 11200));
   EXPECT_EQ(gate.book().account(0, w.now).held, Usd{});
   EXPECT_EQ(w.spine.folded({budget}).budgets().account(0, w.now).spent, micro(2 * 11200));
+}
+
+TEST(Desk, holds_nothing_for_a_request_that_it_could_not_record) {
+  Budget budget;
+  budget.name = "acme";
+  budget.tenant = "acme";
+  budget.window = Budget::Window::total;
+  budget.limit = micro(32500);  // of one request at its worst
+  BudgetGate gate(BudgetBook({budget}));
+  DeskWorld w(DeskWorld::acting(), &gate, apis_only());
+  w.spine.failing = true;
+  const auto refused = w.desk.admit(w.now, w.arriving());
+  ASSERT_TRUE(std::holds_alternative<Desk::Refusal>(refused));
+  EXPECT_EQ(std::get<Desk::Refusal>(refused).why, Desk::Refused::spine);
+  EXPECT_EQ(gate.book().account(0, w.now).held, Usd{});
+  w.spine.failing = false;
+  w.pass(kSecond);
+  EXPECT_EQ(w.serve(w.arriving()).cost, micro(11200)) << "the room is there for the next";
+}
+
+TEST(Desk, books_what_a_failed_attempt_may_be_billed_beside_the_answer) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  const auto flight = w.admit(w.arriving());
+  EXPECT_EQ(w.destination(w.desk.decide(w.now, *flight).offer), "alt");
+  Desk::Failed failure;
+  failure.why = Rejection::failed;
+  failure.billed = Usage(Tokens{1000}, Tokens{0}, Tokens{0});
+  ASSERT_TRUE(w.desk.failed(w.now, *flight, failure));
+  EXPECT_EQ(w.destination(w.desk.decide(w.now, *flight).offer), "api");
+  const Desk::Receipt receipt =
+      w.desk.completed(w.now, *flight, {.usage = Usage(Tokens{1000}, Tokens{0}, Tokens{100}), .billed_as = {}});
+  EXPECT_EQ(receipt.cost, micro(8000 + 14000)) << "its prompt at alt, and all of it at api";
+  EXPECT_EQ(receipt.baseline, micro(14000));
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+OfferId offer_at(const DeskWorld& w, std::string_view destination, ModelId model = kLarge) {
+  for (std::uint32_t o = 0; o < w.world->snapshot.offers().size(); ++o)
+    if (w.world->snapshot[OfferId{o}].model == model && w.destination(OfferId{o}) == destination) return OfferId{o};
+  return {};
+}
+
+TEST(Desk, books_an_answer_at_the_deployment_that_the_provider_says_it_spilled_to) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  const OfferId api = offer_at(w, "api");
+  const Desk::Answered answered{Usage(Tokens{1000}, Tokens{0}, Tokens{100}), api, true};
+  const auto served = w.admit(w.arriving()), left = w.admit(w.arriving());
+  for (const auto* flight : {&served, &left}) EXPECT_EQ(w.destination(w.desk.decide(w.now, **flight).offer), "alt");
+  w.pass(kMs);
+  EXPECT_EQ(w.desk.completed(w.now, *served, answered).cost, micro(14000)) << "not the 11,200 of alt";
+  EXPECT_EQ(w.desk.aborted(w.now, *left, answered).cost, micro(14000));
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, counts_the_tokens_of_another_model_as_the_requested_one_would_have_written_them) {
+  Fleet fleet = apis_only();
+  fleet.models[kLarge.value].equivalents = {{kSmall, 0.97, 1'250'000, "docs/q.md"}};
+  DeskWorld w(DeskWorld::acting(), nullptr, std::move(fleet));
+  EXPECT_EQ(w.serve(w.arriving()).cost, micro(1000 + 400)) << "small, at 1 and 4 USD/Mtok";
+  EXPECT_EQ(w.spine.all<event::Completed>().at(0).output_requested, Tokens{80}) << "100 / 1.25";
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, tells_a_whole_answer_in_time_only_if_it_came_within_its_limits) {
+  Fleet fleet = apis_only();
+  fleet.slo_classes[ledger_testing::kChat.value].tpot = Duration{10 * 1'000'000};
+  DeskWorld w(DeskWorld::acting(), nullptr, std::move(fleet));
+  // 100 tokens may take 1 s + 99 x 10 ms = 1.99 s, and not a nanosecond more.
+  for (const std::int64_t late : {0, 1}) {
+    const auto flight = w.admit(w.arriving());
+    (void)w.desk.decide(w.now, *flight);
+    w.pass(Duration{1'990'000'000 + late});
+    const Desk::Receipt receipt =
+        w.desk.completed(w.now, *flight, {.usage = Usage(Tokens{1000}, Tokens{0}, Tokens{100}), .billed_as = {}});
+    EXPECT_EQ(receipt.slo_met, late == 0);
+  }
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, tells_of_an_answer_what_was_cached_and_how_fast_it_came) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  const Usage usage(Tokens{600}, Tokens{400}, Tokens{100});
+  for (const bool whole : {true, false}) {
+    const auto flight = w.admit(w.arriving());
+    (void)w.desk.decide(w.now, *flight);
+    w.pass(200 * kMs);
+    w.desk.first_token(w.now, *flight);
+    w.pass(990 * kMs);
+    (void)(whole ? w.desk.completed(w.now, *flight, {usage, {}, true})
+                 : w.desk.aborted(w.now, *flight, {usage, {}, true}));
+    const auto end = w.spine.all<event::Completed>().back();
+    EXPECT_EQ(end.h1, Tokens{400});
+    EXPECT_EQ(end.ttft, 200 * kMs);
+    EXPECT_EQ(end.tpot, whole ? 10 * kMs : Duration{0}) << "99 tokens after the first";
+  }
+  const auto again = w.admit(w.arriving());
+  (void)w.desk.answered_from_cache(w.now, *again, again->id, usage);
+  EXPECT_TRUE(w.spine.all<event::Completed>().back().exact_match);
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, asks_nobody_again_before_the_time_that_they_named) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  const auto where = [&] {
+    const auto flight = w.admit(w.arriving());
+    const std::string at = w.destination(w.desk.decide(w.now, *flight).offer);
+    (void)w.desk.aborted(w.now, *flight, {});
+    return at;
+  };
+  const auto told = w.admit(w.arriving());
+  EXPECT_EQ(w.destination(w.desk.decide(w.now, *told).offer), "alt");
+  (void)w.desk.failed(w.now, *told, {.why = Rejection::throttled, .retry_after = 20 * kSecond});
+  (void)w.desk.gave_up(w.now, *told);
+  w.pass(19 * kSecond);
+  EXPECT_EQ(where(), "api");
+  w.pass(kMinute);
+  EXPECT_EQ(where(), "alt");
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, holds_nothing_against_a_destination_that_was_not_asked) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  for (int i = 0; i < 20; ++i) {
+    const auto flight = w.admit(w.arriving());
+    EXPECT_EQ(w.destination(w.desk.decide(w.now, *flight).offer), "alt") << i;
+    EXPECT_TRUE(w.desk.failed(w.now, *flight, {.why = Rejection::failed, .retry_after = 20 * kSecond, .local = true}))
+        << "it costs no retry budget either";
+    (void)w.desk.gave_up(w.now, *flight);
+  }
+}
+
+TEST(Desk, makes_no_more_attempts_than_the_fleet_allows) {
+  Fleet fleet = apis_only();
+  fleet.policies.attempts_max = 2;
+  DeskWorld w(DeskWorld::acting(), nullptr, std::move(fleet));
+  const auto flight = w.admit(w.arriving());
+  (void)w.desk.decide(w.now, *flight);
+  EXPECT_TRUE(w.desk.failed(w.now, *flight, {.why = Rejection::throttled}));
+  (void)w.desk.decide(w.now, *flight);
+  EXPECT_FALSE(w.desk.failed(w.now, *flight, {.why = Rejection::throttled}));
+  (void)w.desk.gave_up(w.now, *flight);
 }
 
 TEST(Desk, refuses_what_it_cannot_record_or_serves_it_and_says_so) {
@@ -351,6 +516,35 @@ Fleet full_api() {
   return fleet;
 }
 
+/// What had begun before and ends after is not told half.
+TEST(Desk, tells_of_the_whole_time_that_the_spine_lost_and_of_no_request_that_lay_across_it) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  const auto open = w.admit(w.arriving());
+  (void)w.desk.decide(w.now, *open);
+  const auto refused = [&] { return std::holds_alternative<Desk::Refusal>(w.desk.admit(w.now, w.arriving())); };
+  w.pass(kMs);
+  w.spine.failing = true;
+  const Instant lost = w.now;
+  EXPECT_TRUE(refused());
+  w.pass(kSecond);
+  w.spine.failing = false;
+  w.spine.room = 1;  // for the fleet, not for the gap
+  EXPECT_TRUE(refused());
+  w.spine.room = SIZE_MAX;
+  w.pass(100 * kMs - Duration{1});
+  EXPECT_TRUE(refused()) << "a disk is not asked at every request";
+  w.pass(Duration{1});
+  const Instant back = w.now;
+  (void)w.serve(w.arriving());
+  const auto gaps = w.spine.all<event::Gap>();
+  ASSERT_EQ(gaps.size(), 1U);
+  EXPECT_EQ(gaps[0].from, lost);
+  EXPECT_EQ(gaps[0].to, back);
+  (void)w.desk.completed(w.now, *open, {.usage = Usage(Tokens{1000}, Tokens{0}, Tokens{100}), .billed_as = {}});
+  EXPECT_EQ(w.spine.all<event::Completed>().size(), 1U);
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
 TEST(Desk, lets_a_request_wait_for_room_and_gives_up_at_the_end_of_its_patience) {
   DeskWorld w(DeskWorld::acting(), nullptr, full_api());
   (void)w.serve(w.arriving());
@@ -364,6 +558,67 @@ TEST(Desk, lets_a_request_wait_for_room_and_gives_up_at_the_end_of_its_patience)
   EXPECT_EQ(w.desk.decide(w.now, *flight).verdict, Verdict::no_capacity);
   (void)w.desk.gave_up(w.now, *flight);
   EXPECT_EQ(w.desk.view().waiting, 0U);
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, wakes_who_waits_whenever_room_may_have_come) {
+  DeskWorld w(DeskWorld::acting(), nullptr, full_api());
+  const auto first = w.admit(w.arriving()), second = w.admit(w.arriving()), waiting = w.admit(w.arriving());
+  (void)w.desk.decide(w.now, *first);
+  (void)w.desk.decide(w.now, *second);
+  int woken = 0;
+  waiting->wake = [&] { ++woken; };
+  EXPECT_EQ(w.desk.decide(w.now, *waiting).verdict, Verdict::no_capacity);
+  (void)w.desk.failed(w.now, *first, {.why = Rejection::throttled});
+  EXPECT_EQ(woken, 1) << "an attempt gave its room back";
+  (void)w.desk.gave_up(w.now, *first);
+  EXPECT_EQ(woken, 2) << "a request ended";
+  const auto next = w.admit(w.arriving());
+  EXPECT_EQ(w.desk.decide(w.now, *next).verdict, Verdict::no_capacity);
+  w.pass(kMinute);
+  next->wake = [&] { woken += 100; };
+  EXPECT_EQ(w.desk.decide(w.now, *waiting).verdict, Verdict::dispatched);
+  EXPECT_EQ(woken, 102) << "whoever leaves the queue lets the next one look";
+  (void)w.desk.aborted(w.now, *waiting, {});
+  (void)w.desk.aborted(w.now, *second, {});
+  (void)w.desk.gave_up(w.now, *next);
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, waits_no_longer_than_patience_for_a_class_whose_deadline_is_far) {
+  DeskWorld w(DeskWorld::acting(), nullptr, full_api());
+  (void)w.serve(w.arriving());
+  (void)w.serve(w.arriving());
+  Desk::Arriving batch = w.arriving();
+  batch.caller.slo = ledger_testing::kBatch;  // a day, and no limit on its first token
+  const auto flight = w.admit(batch);
+  EXPECT_EQ(w.desk.decide(w.now, *flight).until, w.now + 30 * kSecond);
+  (void)w.desk.gave_up(w.now, *flight);
+}
+
+TEST(Desk, asks_again_after_a_wait_where_it_was_refused_before) {
+  Fleet fleet = full_api();
+  fleet.slo_classes[ledger_testing::kChat.value].ttft = 2 * kMinute;
+  DeskWorld w(DeskWorld::acting(), nullptr, std::move(fleet));
+  const OfferId alt = offer_at(w, "alt");
+  const auto fill_api = [&] {
+    Desk::Arriving a = w.arriving();
+    a.unable = std::span(&alt, 1);
+    const auto flight = w.admit(a);
+    EXPECT_EQ(w.destination(w.desk.decide(w.now, *flight).offer), "api");
+    (void)w.desk.aborted(w.now, *flight, {});
+  };
+  fill_api();
+  const auto flight = w.admit(w.arriving());
+  EXPECT_EQ(w.destination(w.desk.decide(w.now, *flight).offer), "alt");
+  EXPECT_TRUE(w.desk.failed(w.now, *flight, {.why = Rejection::throttled}));
+  EXPECT_EQ(w.desk.decide(w.now, *flight).verdict, Verdict::no_capacity);
+  w.pass(61 * kSecond);
+  fill_api();
+  const Desk::Choice again = w.desk.decide(w.now, *flight);
+  ASSERT_EQ(again.verdict, Verdict::dispatched);
+  EXPECT_EQ(w.destination(again.offer), "alt");
+  (void)w.desk.aborted(w.now, *flight, {});
   EXPECT_EQ(w.spine.verified(), "");
 }
 
@@ -461,6 +716,34 @@ TEST(Desk, believes_after_a_reload_what_it_learnt_of_destinations_that_are_the_s
   }
 }
 
+TEST(Desk, sends_a_request_of_the_world_before_into_room_that_counts_in_this_one) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  const auto flight = w.admit(w.arriving());
+  Fleet next = apis_only();
+  next.destinations[ledger_testing::kAlt.value].rpm = 1;
+  w.world = std::make_shared<World>(std::move(next));
+  w.desk.change(w.now, w.world);
+  EXPECT_EQ(w.destination(w.desk.decide(w.now, *flight).offer), "alt");
+  const auto second = w.admit(w.arriving());
+  EXPECT_EQ(w.destination(w.desk.decide(w.now, *second).offer), "api") << "the one of this minute is under way";
+  (void)w.desk.aborted(w.now, *flight, {});
+  (void)w.desk.aborted(w.now, *second, {});
+}
+
+TEST(Desk, takes_no_room_in_a_new_world_for_requests_that_still_wait) {
+  DeskWorld w(DeskWorld::acting(), nullptr, full_api());
+  (void)w.serve(w.arriving());
+  (void)w.serve(w.arriving());
+  const auto waiting = w.admit(w.arriving());
+  EXPECT_EQ(w.desk.decide(w.now, *waiting).verdict, Verdict::no_capacity);
+  w.world = std::make_shared<World>(full_api());
+  w.desk.change(w.now, w.world);
+  const auto fresh = w.admit(w.arriving());
+  EXPECT_EQ(w.destination(w.desk.decide(w.now, *fresh).offer), "alt");
+  (void)w.desk.aborted(w.now, *fresh, {});
+  (void)w.desk.gave_up(w.now, *waiting);
+}
+
 TEST(Desk, knows_no_world_that_is_gone) {
   DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
   Desk::Arriving late = w.arriving();
@@ -539,6 +822,43 @@ TEST(Desk, acts_only_once_clean_windows_have_earned_it_or_an_operator_forces_it)
   EXPECT_TRUE(w.desk.set_mode(w.now, {.mode = Mode::canary, .canary_ppm = 1000}, true));
 }
 
+TEST(Desk, takes_a_larger_share_of_the_traffic_as_a_step_up_and_a_smaller_one_as_a_step_down) {
+  DeskOptions options;
+  options.mode = Mode::canary;
+  options.canary_ppm = 10'000;
+  DeskWorld w(options, nullptr, apis_only());
+  EXPECT_FALSE(w.desk.set_mode(w.now, {.mode = Mode::canary, .canary_ppm = 20'000}, false));
+  EXPECT_TRUE(w.desk.set_mode(w.now, {.mode = Mode::canary, .canary_ppm = 10'000}, false)) << "the same";
+  EXPECT_TRUE(w.desk.set_mode(w.now, {.mode = Mode::canary, .canary_ppm = 5'000}, false));
+}
+
+TEST(Desk, earns_its_place_anew_in_another_world) {
+  DeskWorld w(DeskWorld::observing(), nullptr, apis_only());
+  live_through(w, 4, false);
+  EXPECT_GE(w.desk.standing().clean, 3U);
+  w.world = std::make_shared<World>(apis_only());
+  w.desk.change(w.now, w.world);
+  EXPECT_EQ(w.desk.standing().clean, 0U);
+  EXPECT_FALSE(w.desk.set_mode(w.now, {.mode = Mode::act}, false));
+}
+
+TEST(Desk, is_not_judged_by_requests_that_nobody_could_have_served) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  for (int i = 0; i < 240; ++i) {
+    Desk::Arriving a = w.arriving();
+    if (i % 2 == 0) a.caller.compliance = ledger_testing::kNobody;
+    const auto flight = w.admit(a);
+    if (w.desk.decide(w.now, *flight).verdict == Verdict::dispatched)
+      (void)w.desk.failed(w.now, *flight, {.why = Rejection::request});
+    (void)w.desk.gave_up(w.now, *flight);
+    w.pass(kSecond);
+  }
+  w.pass(5 * kMinute);
+  (void)w.serve(w.arriving());
+  EXPECT_EQ(w.desk.view().mode, Mode::act);
+  EXPECT_EQ(w.desk.standing().total[1].requests, 1U);
+}
+
 TEST(Desk, steps_down_by_itself_when_a_gate_is_breached_and_says_why) {
   DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
   live_through(w, 1, true);
@@ -548,6 +868,20 @@ TEST(Desk, steps_down_by_itself_when_a_gate_is_breached_and_says_why) {
             "stepped down from inline to shadow: served 0.00% of its requests, the gate is 99.90%");
   (void)w.serve(w.arriving());
   EXPECT_EQ(w.spine.verified(), "");
+}
+
+TEST(Desk, leaves_nothing_of_a_canary_that_stepped_down) {
+  DeskOptions options;
+  options.mode = Mode::canary;
+  options.canary_ppm = 1'000'000;
+  options.alike = true;
+  DeskWorld w(options, nullptr, apis_only());
+  live_through(w, 1, true);
+  const Desk::Standing standing = w.desk.standing();
+  EXPECT_EQ(standing.mode.mode, Mode::shadow);
+  EXPECT_EQ(standing.mode.canary_ppm, 0);
+  EXPECT_FALSE(standing.mode.alike);
+  EXPECT_EQ(standing.clean, 0U);
 }
 
 TEST(Desk, in_shadow_says_what_the_same_answers_would_have_cost) {
@@ -594,6 +928,14 @@ TEST(Caller, can_be_held_to_a_stricter_rule_only) {
   EXPECT_FALSE(tightens(eu, eu_own));
   EXPECT_FALSE(tightens(any, eu));
   EXPECT_TRUE(tightens(eu, eu));
+  EXPECT_TRUE(tightens(eu_own, eu_own)) << "as short as it may be kept";
+  Compliance day = eu, open = eu, secret = eu;
+  day.retention_max = kDay;
+  EXPECT_FALSE(tightens(eu, day)) << "no bound at all";
+  open.data_classes = {"public"};
+  secret.data_classes = {"public", "secret"};
+  EXPECT_TRUE(tightens(open, secret));
+  EXPECT_FALSE(tightens(secret, open));
 }
 
 }  // namespace

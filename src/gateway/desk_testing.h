@@ -1,5 +1,6 @@
 #pragma once
 /// A desk without a disk: its events in memory, checked by who would read them from one.
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <string>
@@ -18,6 +19,7 @@ class MemorySpine : public SpinePort {
   std::vector<event::Record> records;
   std::vector<const World*> worlds;  ///< by number - 1
   bool failing = false;
+  std::size_t room = SIZE_MAX;  ///< for so many records more
 
   Result<std::uint64_t> declare(const World& world, event::FleetChanged::Source source, Instant at,
                                 bool anew) override {
@@ -34,7 +36,8 @@ class MemorySpine : public SpinePort {
     return symbols_.symbol(kind, name, at, [&](event::Record named) { records.push_back(std::move(named)); });
   }
   Result<void> append(const event::Record& record) override {
-    if (failing) return full();
+    if (failing || room == 0) return full();
+    --room;
     records.push_back(record);
     return {};
   }
