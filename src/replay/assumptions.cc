@@ -83,6 +83,28 @@ void capacity(const Snapshot& snapshot, const AnalyzeOptions& options, Instant f
   for (std::string& beyond : beyond_data_sheet(snapshot)) said.push_back(std::move(beyond));
 }
 
+/// Where a step full of prompts takes nearly all of the time that a class gives a token, a low knee is the only way to
+/// keep answers of a few tokens from meeting one.
+void full_steps(const Snapshot& snapshot, const AnalyzeOptions& options, const RunResult& run, Said& said) {
+  constexpr double kNearly = 0.9;
+  for (const KneePoint& knee : run.knees) {
+    const Offer& offer = snapshot[knee.offer];
+    const SloClass& slo = snapshot.fleet().slo_classes[knee.slo.value];
+    if (!slo.tpot || knee.fitted >= knee.prior) continue;
+    const ServerProfile& p = *offer.profile;
+    const double slower = options.plant_slowdown.value_or(p.measured ? 1.0 : 1.0 + kRooflineError);
+    const double prompts = std::max(p.step_base_s, static_cast<double>(p.prefill_chunk) / p.prefill_tokens_per_s);
+    const double step = slower * (prompts + p.step_per_sequence_s);
+    if (step < kNearly * to_seconds(*slo.tpot)) continue;
+    said.push_back(fmt::format(
+        "a step of {} with {} prompt tokens takes {:.0f} ms of the {:.0f} ms that {} allows a token: answers of a few "
+        "tokens beside it come late, and its knee fell to {:.0f}% for them; a smaller prefill_chunk may cost less "
+        "(docs/FLEET.md)",
+        snapshot.fleet().destinations[offer.destination.value].name, p.prefill_chunk, 1e3 * step,
+        1e3 * to_seconds(*slo.tpot), slo.name, 100.0 * knee.fitted));
+  }
+}
+
 /// Whose requests run without a rule that others have.
 void tenants(const Fleet& fleet, const RequestSource& source, Said& said) {
   const bool ruled = std::any_of(fleet.tenants.begin(), fleet.tenants.end(),
@@ -124,6 +146,7 @@ std::vector<std::string> assumptions_of(const Snapshot& snapshot, const RequestS
   baselines(snapshot, said);
   for (std::string& chosen : Horizon(fleet).assumptions(run.first, run.last)) said.push_back(std::move(chosen));
   capacity(snapshot, options, run.first, said);
+  full_steps(snapshot, options, run, said);
   tenants(fleet, source, said);
   if (run.folded_tenants > 1)
     said.push_back(grouped(static_cast<std::int64_t>(run.folded_tenants)) +
