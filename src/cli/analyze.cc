@@ -163,7 +163,7 @@ void add_analyze(CLI::App& app, Context& context) {
       ->add_option(
           "--record", arguments->record,
           "also write every event of the run onto the event spine in this directory (docs/SPINE.md), where each "
-          "decision can be made again from its record; decides on what a record can hold")
+          "decision can be made again from its record")
       ->type_name("DIR");
   command->add_option("--checkpoint", arguments->checkpoint, std::string("with --record: ") + kNotOlderHelp)
       ->type_name("FILE");

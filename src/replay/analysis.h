@@ -45,8 +45,8 @@ struct AnalyzeOptions {
   /// The same with what the other baseline spent on it: the status quo, or round robin where that is the headline's.
   std::function<void(const Settled&, Usd)> beside;
   /// Every event of our own side of the base run, as a gateway would record it, in order of time and then of islands;
-  /// called from one thread, and an error of it ends the run. The decisions are then made on what a record can hold
-  /// (spine/evidence.h), so a rounded share may tip one. Tenants and teams are symbols of the source.
+  /// called from one thread, and an error of it ends the run. Nothing is decided otherwise for being recorded: every
+  /// run decides on what a record can hold (spine/evidence.h). Tenants and teams are symbols of the source.
   std::function<Result<void>(event::Record)> record;
   std::size_t record_columns = event::kColumnsMax;      ///< candidates whose columns a decision's record holds
   std::function<void(double, std::uint64_t)> progress;  ///< share done (negative = unknown), requests so far

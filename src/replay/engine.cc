@@ -344,6 +344,9 @@ bool Engine::dispatch(std::uint32_t number, Instant now) {
       if (!failure.answered && failure.rejection == Rejection::failed && !failure.eviction)
         request.failed_at = failure.offer;
     scratch_.attempted.assign(flight.attempted.begin(), flight.attempted.end());
+    // Recorded or not, a run decides on what a record can hold: the same trace has one report.
+    if (options_.dispatching == Dispatching::merit_order)
+      for (const OfferId offer : fleet_->candidates(request.model)) event::quantise(*fleet_, request.slo, offer, live);
     if (witness_.row != 0 && witness_.row == arrival.row && witness_.decided) witness_.decided(request, live, now);
     if (recording()) witness_of_->before(request, now, live, [&](event::Event e) { record(now, std::move(e)); });
     const Decision decision = choose(request, live, now);

@@ -78,8 +78,8 @@ class Engine {
     std::function<void(const Belief::Change&)> changed;     ///< may be empty
     std::function<void(const UnitMoves&)> moved = {};       ///< all that a tick did to the units; may be empty
     std::function<void(const Spent&)> spent = {};           ///< in the place of `settled`
-    /// Every event as a gateway would record it, when it would know it: times never go back. What is decided on is then
-    /// rounded to what a record can hold. Tenants and teams are symbols of the source. May be empty.
+    /// Every event as a gateway would record it, when it would know it: times never go back. Tenants and teams are
+    /// symbols of the source. May be empty.
     std::function<void(Instant, event::Record)> recorded = {};
   };
   /// What a single decision looked like, for `ace explain`.

@@ -136,6 +136,21 @@ TEST(Record, is_the_same_on_any_number_of_threads_and_another_under_another_seed
   EXPECT_NE(bytes_of(recorded(snapshot, other, 1, 1)), bytes_of(recorded(snapshot, same, 1, 2)));
 }
 
+TEST(Record, changes_nothing_of_what_it_records) {
+  const auto fleet = world();
+  const Snapshot snapshot(*fleet);
+  MemorySource one = requests(20'000), two = requests(20'000);
+  RunOptions watched, alone;
+  watched.record = [](const event::Record&) -> Result<void> { return {}; };
+  const Result<RunResult> recorded = run(snapshot, one, watched), unrecorded = run(snapshot, two, alone);
+  ASSERT_TRUE(recorded && unrecorded);
+  EXPECT_EQ(recorded->statement.c0, unrecorded->statement.c0);
+  EXPECT_EQ(recorded->statement.c4, unrecorded->statement.c4);
+  EXPECT_EQ(recorded->statement.slo_met, unrecorded->statement.slo_met);
+  EXPECT_EQ(recorded->used_share, unrecorded->used_share);
+  EXPECT_EQ(recorded->unit_changes, unrecorded->unit_changes);
+}
+
 TEST(Record, comes_in_order_of_time_over_all_islands) {
   const auto fleet = world();
   const Snapshot snapshot(*fleet);
