@@ -15,8 +15,7 @@ constexpr std::size_t kPointsMost = 400'000;  ///< values held against forecasts
 constexpr std::size_t kPerGroup = 16;         ///< leads of a group that one origin scores; the next one scores others
 constexpr double kForget = 0.97;              ///< of what a model lost, per origin
 constexpr std::size_t kRefitDays = 28;
-constexpr double kAhead =
-    12.0;  ///< values whose mean loss a model must be ahead by before it is chosen: half a day of hours
+constexpr double kAhead = 12.0;  ///< values whose mean loss makes another model the chosen one: half a day of hours
 constexpr std::size_t kOriginsWanted = 20, kPointsWanted = 950;  ///< where the series is long enough for them
 
 /// Of the leads of a group one origin scores every so many.
@@ -63,8 +62,6 @@ Rolling::Rolling(std::span<const double> observed, std::span<const double> clean
   calibrations_.assign(names_.size(), Calibration(calendar));
   losses_.assign(names_.size(), 0.0);
   recent_.assign(names_.size(), 0.0);
-  const bool negative = std::any_of(observed.begin(), observed.end(), [](double v) { return v < 0.0; });
-  floor_ = negative ? std::numeric_limits<double>::lowest() : 0.0;
 }
 
 /// The model that lost least lately, where it is ahead of the one chosen so far by more than chance would have it. The
@@ -86,6 +83,8 @@ void Rolling::run() {
 
 void Rolling::say(std::size_t origin, std::size_t horizon, Said& said) {
   said.origin = origin;
+  for (; seen_ < origin; ++seen_)
+    if (observed_[seen_] < 0.0) floor_ = std::numeric_limits<double>::lowest();
   chosen_ = best();
   said.model = chosen_;
   said.paths.resize(names_.size());

@@ -96,7 +96,8 @@ class Rolling {
   double recent_points_ = 0.0;  ///< behind it
   std::vector<Said> open_;
   Backtest result_;
-  double floor_;            ///< of what can be: 0 for a series that was never below
+  double floor_ = 0.0;      ///< of what can be, until a value lay below
+  std::size_t seen_ = 0;    ///< values that could have lain below
   std::size_t fitted_ = 0;  ///< values known at the last fit
   std::size_t inside_ = 0;
 };
