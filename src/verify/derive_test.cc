@@ -262,6 +262,39 @@ TEST(Derivation, finds_what_does_not_follow_from_its_record) {
   }
 }
 
+TEST(Derivation, asks_for_a_decision_on_what_was_dispatched) {
+  Recorded run(50);
+  const auto end = std::find_if(run.records.begin(), run.records.end(), [](Record& r) { return served(r) != nullptr; });
+  ASSERT_NE(end, run.records.end());
+  const RequestId id = served(*end)->id;
+  const auto decided = [&](const Record& r) {
+    const auto* const d = std::get_if<event::Decided>(&r.event);
+    return d != nullptr && d->id == id;
+  };
+  ASSERT_EQ(std::erase_if(run.records, decided), 1U);
+  const Recorded::Found found = run.derive(0, std::nullopt);
+  ASSERT_LT(found.at, run.records.size());
+  EXPECT_NE(served(run.records[found.at]), nullptr);
+  EXPECT_NE(found.mismatch.expected.find("a decision on " + to_string(id)), std::string::npos)
+      << found.mismatch.expected;
+}
+
+TEST(Derivation, allows_no_more_attempts_than_were_decided) {
+  Recorded run(50);
+  const auto answer = std::find_if(run.records.begin(), run.records.end(),
+                                   [](const Record& r) { return std::holds_alternative<event::Attempted>(r.event); });
+  ASSERT_NE(answer, run.records.end());
+  Record another = *answer;
+  auto& failed = std::get<event::Attempted>(another.event);
+  failed.answered = false;
+  another.ordinal += 100;
+  const auto at = static_cast<std::size_t>(answer - run.records.begin()) + 1;
+  run.records.insert(answer, another);
+  const Recorded::Found found = run.derive(0, std::nullopt);
+  EXPECT_EQ(found.at, at);
+  EXPECT_NE(found.mismatch.expected.find("at most 1 attempts"), std::string::npos) << found.mismatch.expected;
+}
+
 TEST(Derivation, of_what_a_process_says_after_it_started_begins_with_the_priors_again) {
   const Recorded run(200);
   OneFleet fleets(run.snapshot);

@@ -104,15 +104,31 @@ std::optional<Mismatch> FixedCosts::cost(const Snapshot& fleet, Pool& pool, cons
   const std::string& name = fleet.fleet().destinations[cost.destination.value].name;
   if (cost.kind == Kind::idle_power || cost.kind == Kind::rental)
     if (std::optional<Mismatch> less = all_booked(pool, name, cost.from, cost.to)) return less;
-  const std::vector<event::FixedCost> least =
-      fixed_cost(fleet, cost.destination, lives_of(pool.units, cost.from, cost.to, false), cost.from, cost.to);
-  const std::vector<event::FixedCost> most =
-      fixed_cost(fleet, cost.destination, lives_of(pool.units, cost.from, cost.to, true), cost.from, cost.to);
+  const std::vector<UnitLife> shortest = lives_of(pool.units, cost.from, cost.to, false),
+                              longest = lives_of(pool.units, cost.from, cost.to, true);
+  const std::vector<event::FixedCost> least = fixed_cost(fleet, cost.destination, shortest, cost.from, cost.to);
+  const std::vector<event::FixedCost> most = fixed_cost(fleet, cost.destination, longest, cost.from, cost.to);
   const event::FixedCost* const a = of_kind(least, cost.kind);
   const event::FixedCost* const b = of_kind(most, cost.kind);
-  // Prices below zero make the longer life the cheaper one.
-  const Usd low = std::min(a ? a->amount : Usd{}, b ? b->amount : Usd{});
-  const Usd high = std::max(a ? a->amount : Usd{}, b ? b->amount : Usd{});
+  Usd low = a ? a->amount : Usd{}, high = b ? b->amount : Usd{};
+  if (cost.kind == Kind::idle_power || cost.kind == Kind::rental) {
+    // Where a price is below zero the later begin or the earlier end is the dearer one, and a life may begin under the
+    // one sign and end under the other: each unit is at its least and at its most by itself.
+    low = high = Usd{};
+    for (std::size_t i = 0; i < longest.size(); ++i) {
+      std::vector<Usd> amounts;
+      for (const Instant requested : {longest[i].requested, shortest[i].requested})
+        for (const Instant released : {longest[i].released, shortest[i].released}) {
+          const UnitLife life{requested, released};
+          const std::vector<event::FixedCost> one =
+              fixed_cost(fleet, cost.destination, std::span(&life, 1), cost.from, cost.to);
+          const event::FixedCost* const c = of_kind(one, cost.kind);
+          amounts.push_back(c ? c->amount : Usd{});
+        }
+      low += *std::min_element(amounts.begin(), amounts.end());
+      high += *std::max_element(amounts.begin(), amounts.end());
+    }
+  }
   const std::int64_t units = b ? b->units : 0;
   if (cost.amount >= low && cost.amount <= high && cost.units == units) return std::nullopt;
   return Mismatch{
