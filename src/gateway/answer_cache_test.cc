@@ -68,6 +68,14 @@ TEST(AnswerCache, drops_first_what_was_asked_for_the_second_time_the_longest_ago
   EXPECT_TRUE(cache.find(key_of(3), kNow + 12 * kSecond).answer);
 }
 
+TEST(AnswerCache, drops_nothing_for_a_question_whose_last_but_one_time_is_longer_ago) {
+  AnswerCache cache({.bytes = answer_of(std::string(100, 'x')).bytes() + 256});
+  (void)ask(cache, 1, kNow);
+  for (const int second : {1, 2, 3}) (void)ask(cache, 2, kNow + second * kSecond);
+  EXPECT_FALSE(ask(cache, 1, kNow + 9 * kSecond));
+  EXPECT_TRUE(cache.find(key_of(2), kNow + 10 * kSecond).answer) << "asked for at 2 and 3 s, the other at 0 and 9 s";
+}
+
 TEST(AnswerCache, never_holds_more_than_its_bytes_and_its_questions) {
   for_each_seed(100, [](Rng& rng) {
     const AnswerCache::Options options{.bytes = 4'000, .answer_bytes = 1'500, .ttl = kMinute, .questions = 8};

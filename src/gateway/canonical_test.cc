@@ -110,6 +110,7 @@ TEST(CacheKey, differs_for_what_means_something_else) {
   EXPECT_NE(Read(chat(R"(,"stop":["a","b"])")).key(), Read(chat(R"(,"stop":["b","a"])")).key())
       << "lists have an order";
   EXPECT_NE(Read(chat()).key("other"), key) << "tenants share nothing";
+  EXPECT_NE(Read(chat()).key("acmf"), key) << "nor do those whose names are as long";
   EXPECT_NE(Read(R"({"model":"m","input":"x"})", wire::Operation::responses).key(),
             Read(R"({"model":"m","input":"x"})", wire::Operation::embeddings).key());
 }

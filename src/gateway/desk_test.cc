@@ -310,6 +310,19 @@ TEST(Desk, books_what_a_client_that_left_had_used) {
   EXPECT_EQ(w.spine.verified(), "");
 }
 
+TEST(Desk, gives_the_room_of_a_client_that_left_to_the_next) {
+  DeskWorld w;
+  const auto where = [&] {
+    const auto flight = w.admit(w.arriving());
+    const std::string at = w.destination(w.desk.decide(w.now, *flight).offer);
+    (void)w.desk.aborted(w.now, *flight, {});
+    w.pass(kSecond);
+    return at;
+  };
+  const std::string first = where();
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(where(), first) << i;
+}
+
 TEST(Desk, holds_the_worst_case_and_posts_what_it_cost) {
   Budget budget;
   budget.name = "acme";
@@ -558,6 +571,11 @@ TEST(Desk, lets_a_request_wait_for_room_and_gives_up_at_the_end_of_its_patience)
   EXPECT_EQ(w.desk.decide(w.now, *flight).verdict, Verdict::no_capacity);
   (void)w.desk.gave_up(w.now, *flight);
   EXPECT_EQ(w.desk.view().waiting, 0U);
+  const auto late = w.admit(w.arriving());
+  w.pass(5 * kSecond);
+  EXPECT_EQ(w.desk.decide(w.now, *late).verdict, Verdict::no_capacity);
+  EXPECT_EQ(w.desk.view().waiting, 0U) << "its patience is over: it takes nobody's place in the queue";
+  (void)w.desk.gave_up(w.now, *late);
   EXPECT_EQ(w.spine.verified(), "");
 }
 
@@ -915,6 +933,37 @@ TEST(Desk, serves_both_arms_alike_before_they_are_compared) {
   ASSERT_TRUE(w.desk.standing().difference);
   EXPECT_EQ(w.desk.standing().difference->mean, 0.0);
   EXPECT_TRUE(w.desk.set_mode(w.now, {Mode::canary, 500'000, false}, false));
+}
+
+TEST(Desk, does_not_end_a_comparison_whose_arms_differ_though_they_were_served_alike) {
+  for (const bool ours_is_cheaper : {true, false}) {
+    DeskOptions options;
+    options.mode = Mode::canary;
+    options.canary_ppm = 500'000;
+    options.alike = true;
+    options.trial.requests_min = 10;
+    options.trial.cost_error_max = 1.0;  // one arm costs less than was predicted
+    DeskWorld w(options, nullptr, apis_only());
+    const OfferId alt = offer_at(w, "alt");
+    for (int i = 0; i < 600; ++i) {
+      Desk::Arriving a = w.arriving();
+      a.caller.tenant = "t" + std::to_string(i % 50);
+      const auto flight = w.admit(a);
+      (void)w.desk.decide(w.now, *flight);
+      // One arm is billed a fifth less.
+      (void)w.desk.completed(w.now, *flight,
+                             {.usage = Usage(Tokens{1000}, Tokens{0}, Tokens{100}),
+                              .billed_as = flight->arm == ours_is_cheaper ? alt : OfferId{}});
+      w.pass(2 * kSecond);
+    }
+    ASSERT_TRUE(w.desk.standing().difference);
+    EXPECT_NEAR(w.desk.standing().difference->mean, ours_is_cheaper ? -0.2 : 0.2, 1e-9);
+    const Result<void> ended = w.desk.set_mode(w.now, {Mode::canary, 500'000, false}, false);
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().what(), "two arms that are served alike differ by " +
+                                        std::string(ours_is_cheaper ? "-" : "") +
+                                        "20.00%, more than 0.50%: the split or the measure is off");
+  }
 }
 
 TEST(Caller, can_be_held_to_a_stricter_rule_only) {

@@ -79,6 +79,8 @@ TEST(KeyCallers, tell_nothing_to_who_has_no_key) {
   EXPECT_EQ(held.refusal({{"x-api-key", admin}}), "invalid_key");
   const std::string bearer = "Bearer " + held.secret;
   EXPECT_EQ(held.refusal({{"Authorization", bearer}, {"x-api-key", other}}), "invalid_key") << "two that differ";
+  const std::string stranger = "Bearer " + other;
+  EXPECT_EQ(held.refusal({{"Authorization", stranger}, {"x-api-key", held.secret}}), "invalid_key") << "either way";
   EXPECT_NE(held.metrics.expose().find("ace_key_refusals_total{"), std::string::npos) << held.metrics.expose();
 }
 

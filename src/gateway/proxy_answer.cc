@@ -136,16 +136,16 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
     }
     const Answer::Step step = piece.end ? answer.end(true) : answer.feed(piece.data, json_);
     state = step.state;
-    if (!told_first && answer.content_events() > 0) {
-      told_first = true;
-      s.first_token = s.exchange.loop().now();
-      desk.first_token(clock_.now(), *s.flight);
-    }
     if (state == Answer::State::failed && !s.begun) {  // the client has seen nothing: another may answer
       s.error = {502, "upstream_protocol", fmt::format("{} did not send an answer", s.destination)};
       Desk::Failed failure{.why = Rejection::failed};
       if (answer.facts().reported || answer.content_events() > 0) failure.billed = s.usage_of(answer.facts(), true);
       co_return desk.failed(clock_.now(), *s.flight, failure) ? Next::again : Next::give_up;
+    }
+    if (!told_first && answer.content_events() > 0) {
+      told_first = true;
+      s.first_token = s.exchange.loop().now();
+      desk.first_token(clock_.now(), *s.flight);
     }
     if (!s.begun && !step.pass.empty() && !co_await durable(s.exchange.loop(), s.caller, *s.flight)) {
       s.error = unrecordable();

@@ -153,6 +153,27 @@ TEST(Proxy, books_what_had_come_of_a_stream_that_broke) {
     }
 }
 
+TEST(Proxy, books_a_stream_that_fails_before_it_is_handed_on_though_another_answers) {
+  Site::Wanted wanted;
+  simulated::Fault both = at(Kind::raw, Place::before_head);
+  const std::string content = R"(data: {"choices":[{"index":0,"delta":{"content":"twelve bytes"}}]})"
+                              "\n\n";
+  const std::string body = content + "data: {\n\n";
+  both.text = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: " + std::to_string(body.size()) +
+              "\r\n\r\n" + body;
+  wanted.cheap.faults = {both};
+  Site site(std::move(wanted));
+  const Got got = site.chat(kStream);
+  EXPECT_EQ(got.field("x-ace-destination"), "dear") << got.head << got.body;
+  EXPECT_EQ(got.body.find("twelve"), std::string::npos);
+  ASSERT_EQ(site.stop(), "");
+  const auto attempts = all<event::Attempted>(site.records());
+  ASSERT_EQ(attempts.size(), 2U);
+  EXPECT_EQ(attempts[0].billed.completion(), Tokens{3});
+  EXPECT_GT(attempts[0].billed.prompt(), Tokens{0});
+  EXPECT_EQ(verified(site.spine()), "");
+}
+
 TEST(Proxy, books_an_answer_that_was_counted_though_it_could_not_be_handed_on) {
   Site::Wanted wanted;
   simulated::Fault odd = fault(Kind::event);
@@ -281,6 +302,26 @@ TEST(Proxy, names_each_tenants_prompts_by_a_key_of_its_own) {
   ASSERT_EQ(named.size(), 3U);
   EXPECT_EQ(named[0], named[1]);
   EXPECT_NE(named[0], named[2]);
+}
+
+TEST(Proxy, books_a_prompt_that_azure_filtered_and_never_shows_a_client_our_key) {
+  ::setenv("ACE_TEST_AZURE_KEY", "an-azure-secret", 1);
+  Site::Wanted wanted;
+  wanted.cheap_api = "azure-openai, key: {env: ACE_TEST_AZURE_KEY}";
+  simulated::Fault filtered = fault(Kind::status);
+  filtered.status = 400;
+  filtered.text = R"({"error":{"code":"content_filter","message":"filtered for the key an-azure-secret"}})";
+  wanted.cheap.faults = {filtered};
+  Site site(std::move(wanted));
+  const Got got = site.chat();
+  EXPECT_EQ(got.status, 400);
+  EXPECT_NE(got.body.find("filtered for the key [key]"), std::string::npos) << got.body;
+  ASSERT_EQ(site.stop(), "");
+  const auto attempts = all<event::Attempted>(site.records());
+  ASSERT_EQ(attempts.size(), 1U);
+  EXPECT_EQ(attempts[0].rejection, Rejection::request);
+  EXPECT_GT(attempts[0].billed.prompt(), Tokens{0});
+  EXPECT_EQ(verified(site.spine()), "");
 }
 
 }  // namespace
