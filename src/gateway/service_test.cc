@@ -422,7 +422,7 @@ TEST(Service, changes_its_budgets_with_the_fleet_file) {
 /// A figure of the metrics; -1 if there is none such.
 double metric(const Site& site, const std::string& name) {
   const net::Peer peer = net::Peer::connect(site.service->admin_port());
-  (void)peer.send("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  (void)peer.send("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
   const std::string text = peer.receive_all();
   const std::size_t at = text.find("\n" + name + " ");
   return at == std::string::npos ? -1.0 : std::strtod(text.c_str() + at + name.size() + 2, nullptr);
