@@ -75,37 +75,6 @@ UnitCommitment egret(const std::string& name) {
   return c;
 }
 
-UnitCommitment pglib(const std::string& name) {
-  const Json json("pglib-uc/" + name);
-  UnitCommitment c;
-  c.demand = numbers((*json)["demand"]);
-  c.reserve = numbers((*json)["reserves"]);
-  for (const auto& [key, g] : (*json)["thermal_generators"].get_object()) {
-    CommitUnit u;
-    u.name = std::string(key);
-    u.must_run = whole(g["must_run"]) != 0;
-    u.least = number(g["power_output_minimum"]);
-    u.most = number(g["power_output_maximum"]);
-    u.ramp_up = number(g["ramp_up_limit"]);
-    u.ramp_down = number(g["ramp_down_limit"]);
-    u.at_start = number(g["ramp_startup_limit"]);
-    u.at_stop = number(g["ramp_shutdown_limit"]);
-    u.least_up = std::max<std::int64_t>(1, whole(g["time_up_minimum"]));
-    u.least_down = std::max<std::int64_t>(1, whole(g["time_down_minimum"]));
-    u.on_before = whole(g["unit_on_t0"]);
-    u.unchanged_before = whole(g[u.on_before == 1 ? "time_up_t0" : "time_down_t0"]);
-    u.load_before = number(g["power_output_t0"]);
-    for (const element start : g["startup"].get_array())
-      u.starts.push_back({whole(start["lag"]), number(start["cost"])});
-    for (const element point : g["piecewise_production"].get_array())
-      u.curve.push_back({number(point["mw"]), number(point["cost"])});
-    c.units.push_back(std::move(u));
-  }
-  for (const auto& [key, g] : (*json)["renewable_generators"].get_object())
-    c.sources.push_back({std::string(key), numbers(g["power_output_minimum"]), numbers(g["power_output_maximum"]), 0});
-  return c;
-}
-
 /// What no plan of it breaks, and no gap hides.
 void expect_sound(const UnitCommitment& c, const CommitPlan& plan) {
   double cost = 0;
@@ -138,18 +107,6 @@ TEST_P(UnitCommitmentOfEgret, reaches_the_published_optimum) {
 INSTANTIATE_TEST_SUITE_P(UnitCommitmentData, UnitCommitmentOfEgret,
                          testing::Values("test_case_1", "test_case_2", "test_case_3", "test_case_5"),
                          [](const auto& instance) { return std::string(instance.param); });
-
-TEST(UnitCommitmentData, plans_a_whole_system_within_a_proven_percent) {
-  const UnitCommitment c = pglib("rts_gmlc/2020-01-27.json");
-  const Result<CommitPlan> plan = commit_units(c, CoinSolver(), {.gap = 1e-2});
-  ASSERT_TRUE(plan) << plan.error().what();
-  EXPECT_GE(plan->bound, plan->cost * (1 - 1e-2));
-  expect_sound(c, *plan);
-  const Result<double> bound = commit_bound(c, CoinSolver());
-  ASSERT_TRUE(bound) << bound.error().what();
-  EXPECT_LE(*bound, plan->bound * (1 + 1e-9));
-  fmt::print("rts_gmlc: relaxed {:.3f}, plan {:.3f}, bound {:.3f}\n", *bound, plan->cost, plan->bound);
-}
 
 }  // namespace
 }  // namespace ace
