@@ -168,7 +168,9 @@ class Unread(unittest.TestCase):
         self.first.shutdown()
         self.first.server_close()
         answer, body = self.ask("GET", "/v1/files/f")
-        self.assertEqual((answer.status, json.loads(body)["error"]["code"]), (502, "upstream_unreachable"))
+        self.assertEqual(answer.status, 502)
+        # The connection that was kept may be found to have ended before a new one is refused.
+        self.assertIn(json.loads(body)["error"]["code"], ("upstream_unreachable", "upstream_reset"))
         self.assertEqual(self.second.asked, [], "another destination does not have those files")
 
     def test_bodies_time_and_money_are_bounded_and_who_leaves_is_noticed(self):

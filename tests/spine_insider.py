@@ -117,7 +117,8 @@ def fields(message):
         tag = varint()
         if tag & 7 == 0:
             start = at
-            yield tag >> 3, start, at, varint()
+            value = varint()
+            yield tag >> 3, start, at, value
             continue
         size = varint() if tag & 7 == 2 else {1: 8, 5: 4}[tag & 7]
         yield tag >> 3, at, at + size, None
@@ -125,7 +126,8 @@ def fields(message):
 
 
 def another_amount(payload):
-    """The payload of a FixedCost with an amount that is a cent or a tenth of one off, or None for any other record."""
+    """The payload of a FixedCost with an amount that is a cent or a tenth of one off, or None for any other record
+    and for one whose amount is too small to be so much off in as many bytes."""
     fixed_cost, amount = 16, 5
     for number, at, end, _ in fields(payload):
         for inner, begin, stop, value in fields(payload[at:end]) if number == fixed_cost else ():
@@ -133,8 +135,9 @@ def another_amount(payload):
                 continue
             # As a signed integer is written: twice the value.
             changed = [spine_events.varint(value + by) for by in (2 * 10**7, -2 * 10**7, 2 * 10**6) if value + by >= 0]
-            less = next(other for other in changed if len(other) == stop - begin)
-            return payload[:at + begin] + less + payload[at + stop:]
+            for other in changed:
+                if len(other) == stop - begin:
+                    return payload[:at + begin] + other + payload[at + stop:]
     return None
 
 
