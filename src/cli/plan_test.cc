@@ -66,6 +66,8 @@ TEST(PlanValley, what_is_missing_is_said) {
       {{"valley", jobs}, "--capacity SERIES, or --trace T"},
       {{"valley", jobs, "--capacity", negative}, "expected 0 to 1,000,000 units, got -1"},
       {{"valley", jobs, "--capacity", negative, "--step", "soon"}, "--step: expected"},
+      {{"valley", jobs, "--trace", "-", "--fleet", "-", "--step", "0s"}, "--step: expected a second to 24h"},
+      {{"valley", jobs, "--trace", "-", "--fleet", "-", "--step", "1ns"}, "--step: expected a second to 24h"},
       {{"valley", negative, "--capacity", negative}, "missing column \"name\""},
   };
   for (const auto& c : cases) {

@@ -72,6 +72,8 @@ Result<Series> replayed_capacity(ValleyArguments& a, Duration step, Context& con
 Result<Trough> trough_from(ValleyArguments& a, Context& context) {
   const Result<Duration> step = duration_from("--step", a.step);
   if (!step) return Error(step.error());
+  if (*step < kSecond || *step > kDay)
+    return Error(Errc::bad_input, "--step: expected a second to 24h, got \"" + a.step + "\"");
   if (a.capacity.empty() == a.replay.trace.empty())
     return Error(Errc::bad_input, "say where there is room: --capacity SERIES, or --trace T with --fleet F");
   const Result<Series> free = a.capacity.empty() ? replayed_capacity(a, *step, context) : one_series(a.capacity);
