@@ -1,6 +1,7 @@
 /// ace plan spot evaluate | watch: deadline work on capacity that may be taken away.
 #include <fmt/format.h>
 
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -164,6 +165,9 @@ Result<void> evaluate(const EvaluateArguments& a, Context& context) {
     return Error(Errc::bad_input, "--step: expected a second or more, and --every no less than --step");
   const Result<SpotPrices> prices = prices_from(a);
   if (!prices) return Error(prices.error());
+  if (prices->on_demand.nano > std::numeric_limits<std::int64_t>::max() / a.units)
+    return Error(Errc::bad_input, fmt::format("--units: {} at {} each cost more than 9.2 billion USD an hour", a.units,
+                                              to_display(prices->on_demand)));
   e.prices = {Usd{prices->spot.nano * a.units}, Usd{prices->on_demand.nano * a.units}};
   const Result<CapacityLog> log = log_from(a);
   if (!log) return Error(log.error());

@@ -106,6 +106,8 @@ TEST(PlanSpot, what_cannot_be_planned_is_said) {
       {{"2h", "--deadline", "4h", "--spot", "3", "--on-demand", "1"}, "dearer than on demand"},
       {{"2h", "--deadline", "4h", "--spot", "1", "--on-demand", "many"}, "--on-demand: expected USD per unit-hour"},
       {{"4h", "--deadline", "4h", "--spot", "1", "--on-demand", "3"}, "no capacity can keep this deadline"},
+      {{"2h", "--deadline", "4h", "--spot", "1", "--on-demand", "1000000", "--units", "100000"}, "--units: 100000 at"},
+      {{"2h", "--deadline", "4h", "--spot", "1", "--on-demand", "1000000000"}, "all starts together may cost more"},
       {{"4h", "--deadline", "40h", "--spot", "1", "--on-demand", "3"}, "shorter than the deadline"},
       {{"4x", "--deadline", "40h", "--spot", "1", "--on-demand", "3"}, "--work: expected"},
       {{"2h", "--deadline", "4h", "--catalog", "http://169.254.169.254/x", "--instance", "a", "--region", "b"},

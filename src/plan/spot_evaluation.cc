@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+
+#include "core/int128.h"
 
 namespace ace {
 
@@ -15,6 +18,14 @@ Result<SpotEvaluation> evaluate_spot(const SpotTask& task, const SpotPrices& pri
     return Error(Errc::bad_input, fmt::format("the trace of {:.2f} h is shorter than the deadline of {:.2f} h",
                                               to_seconds(static_cast<std::int64_t>(available.size()) * step) / 3600.0,
                                               to_seconds(task.deadline) / 3600.0));
+  const int128 looks = int128{(available.size() - length) / stride + 1} * length;
+  if (looks * nanos(step) > int128{nanos(kHour)} * std::numeric_limits<std::int64_t>::max() /
+                                std::max<std::int64_t>(1, std::max(prices.spot, prices.on_demand).nano))
+    return Error(
+        Errc::out_of_range,
+        fmt::format("{} an hour: all starts together may cost more than 9.2 billion USD; take fewer of them, or "
+                    "fewer units",
+                    to_display(std::max(prices.spot, prices.on_demand))));
   SpotEvaluation evaluation;
   evaluation.availability = static_cast<double>(std::count_if(available.begin(), available.end(),
                                                               [](std::uint8_t there) { return there != 0; })) /

@@ -23,7 +23,8 @@ struct SpotEvaluation {
 };
 
 /// Starts the task every `stride` steps, as long as its deadline lies within the trace.
-/// @return bad_input as run_spot() and spot_optimum(), and if the trace is shorter than the deadline
+/// @return bad_input as run_spot() and spot_optimum(), and if the trace is shorter than the deadline; out_of_range if
+///         all runs on demand throughout would cost more than a Usd holds
 Result<SpotEvaluation> evaluate_spot(const SpotTask& task, const SpotPrices& prices,
                                      std::span<const std::uint8_t> available, Duration step, std::size_t stride = 1);
 

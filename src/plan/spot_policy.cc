@@ -26,10 +26,12 @@ Result<void> check(const SpotTask& task, Duration step) {
   return {};
 }
 
-/// Nano-dollars from time x hourly price, rounded once.
-Usd bill(Duration spot, Duration on_demand, const SpotPrices& prices) {
-  const int128 sum = int128{nanos(spot)} * prices.spot.nano + int128{nanos(on_demand)} * prices.on_demand.nano;
-  return {static_cast<std::int64_t>(divide_half_away(sum, nanos(kHour)))};
+/// From nanoseconds x hourly price, rounded once.
+Result<Usd> bill(int128 sum) {
+  const int128 nano = divide_half_away(sum, nanos(kHour));
+  if (nano > std::numeric_limits<std::int64_t>::max())
+    return Error(Errc::out_of_range, "spot: a run costs more than 9.2 billion USD");
+  return Usd{static_cast<std::int64_t>(nano)};
 }
 
 /// Is it ahead of the straight line from nothing at the start to everything at the deadline, as it will be at `at`?
@@ -102,7 +104,10 @@ Result<SpotOutcome> run_spot(SpotRule rule, const SpotTask& task, const SpotPric
     view.available = there;
     outcome.finished = view.now + step;
   }
-  outcome.cost = bill(outcome.on_spot, outcome.paid, prices);
+  const Result<Usd> cost =
+      bill(int128{nanos(outcome.on_spot)} * prices.spot.nano + int128{nanos(outcome.paid)} * prices.on_demand.nano);
+  if (!cost) return Error(cost.error());
+  outcome.cost = *cost;
   return outcome;
 }
 
@@ -115,21 +120,22 @@ Result<Usd> spot_optimum(const SpotTask& task, const SpotPrices& prices, std::sp
   if (int128{work} * steps > 100'000'000)
     return Error(Errc::bad_input,
                  "the optimum would take too long: choose work and changeover in multiples of a minute");
-  constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  constexpr int128 kNever = int128{std::numeric_limits<std::int64_t>::max()} << 32;
   constexpr std::size_t kModes = 3;
-  const std::int64_t price[kModes] = {0, prices.spot.nano, prices.on_demand.nano};
+  const int128 price[kModes] = {0, prices.spot.nano, prices.on_demand.nano};
   // least[mode][done]: units of time x hourly price, at the beginning of a step in which nothing has finished.
-  using Column = std::vector<std::int64_t>;
+  // A unit of a second makes 3,600 of a nano-dollar an hour, which at a thousand machines is too much for 64 bits.
+  using Column = std::vector<int128>;
   std::vector<Column> least(kModes, Column(static_cast<std::size_t>(work), kNever));
   least[0][0] = 0;
-  std::int64_t best = kNever;
+  int128 best = kNever;
   for (std::int64_t t = 0; t < steps; ++t) {
     const bool there = static_cast<std::size_t>(t) < available.size() && available[static_cast<std::size_t>(t)] != 0;
     const std::int64_t room = std::min(whole, (nanos(task.deadline) - t * nanos(step)) / unit);
     std::vector<Column> after(kModes, Column(static_cast<std::size_t>(work), kNever));
     for (std::size_t mode = 0; mode < kModes; ++mode) {
       for (std::int64_t done = 0; done < work; ++done) {
-        const std::int64_t so_far = least[mode][static_cast<std::size_t>(done)];
+        const int128 so_far = least[mode][static_cast<std::size_t>(done)];
         if (so_far == kNever) continue;
         for (std::size_t next = 0; next < kModes; ++next) {
           if (next == 1 && !there) continue;
@@ -139,7 +145,7 @@ Result<Usd> spot_optimum(const SpotTask& task, const SpotPrices& prices, std::sp
             continue;  // it finishes in this step, or too late
           }
           const std::int64_t then = next == 0 ? done : done + whole - lead;
-          std::int64_t& cell = after[next][static_cast<std::size_t>(then)];
+          int128& cell = after[next][static_cast<std::size_t>(then)];
           cell = std::min(cell, so_far + (next == 0 ? 0 : whole * price[next]));
         }
       }
@@ -147,7 +153,7 @@ Result<Usd> spot_optimum(const SpotTask& task, const SpotPrices& prices, std::sp
     least = std::move(after);
   }
   ACE_CHECK(best != kNever, "on demand from the start keeps the deadline");
-  return Usd{static_cast<std::int64_t>(divide_half_away(int128{best} * unit, nanos(kHour)))};
+  return bill(best * unit);
 }
 
 }  // namespace ace

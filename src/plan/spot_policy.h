@@ -67,14 +67,14 @@ struct SpotOutcome {
 
 /// Runs a task through a trace of availability. @param available  by step, whether all that the task needs was there
 /// throughout; after its end there is none
-/// @return bad_input if the task breaks its bounds or the step is not positive
+/// @return bad_input if the task breaks its bounds or the step is not positive; out_of_range for a cost that is no Usd
 Result<SpotOutcome> run_spot(SpotRule rule, const SpotTask& task, const SpotPrices& prices,
                              std::span<const std::uint8_t> available, Duration step);
 
 /// The least that the task could have cost by its deadline for who knew the whole trace, under the same changeovers: a
 /// bound for every rule. Dynamic program over steps, modes and work in units of the greatest common divisor of step,
 /// changeover and work: O(deadline / step x work / unit).
-/// @return bad_input as above, or if that product is above 10^8
+/// @return as above, and bad_input if that product is above 10^8
 Result<Usd> spot_optimum(const SpotTask& task, const SpotPrices& prices, std::span<const std::uint8_t> available,
                          Duration step);
 

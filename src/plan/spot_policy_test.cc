@@ -68,6 +68,18 @@ TEST(SpotPolicy, what_cannot_be_is_said) {
   EXPECT_FALSE(spot_optimum({kHour + Duration{1}, 9 * kHour, {}, {}}, kPrices, Steps{}, kHour));  // by nanoseconds
 }
 
+TEST(SpotPolicy, the_optimum_of_a_large_fleet_in_seconds_is_what_it_costs) {
+  // Four hours of work and a changeover of 7 s, spot never there: 4 h 7 s on demand at 1,000,000 USD an hour.
+  const SpotTask task{4 * kHour, 6 * kHour, 7 * kSecond, {}};
+  const SpotPrices prices{{500'000'000'000'000}, {1'000'000'000'000'000}};
+  EXPECT_EQ(*spot_optimum(task, prices, Steps(72, 0), 5 * kMinute), Usd{4'001'944'444'444'444});
+  EXPECT_EQ(run_spot(SpotRule::on_demand, task, prices, Steps(72, 0), 5 * kMinute)->cost, Usd{4'001'944'444'444'444});
+  const SpotPrices too_dear{{1}, {4'000'000'000'000'000'000}};
+  EXPECT_EQ(run_spot(SpotRule::on_demand, task, too_dear, Steps(72, 0), 5 * kMinute).error().code(),
+            Errc::out_of_range);
+  EXPECT_EQ(spot_optimum(task, too_dear, Steps(72, 0), 5 * kMinute).error().code(), Errc::out_of_range);
+}
+
 SpotTask random_task(Rng& rng) {
   SpotTask task;
   task.work = rng.between(1, 100) * 10 * kMinute;
