@@ -45,6 +45,23 @@ TEST(Valley, work_goes_where_it_costs_least_and_is_bought_only_for_the_rest) {
   EXPECT_EQ(plan.unplaced[0], 0);
 }
 
+TEST(Valley, a_job_runs_in_whole_steps_of_its_window_and_in_no_room_that_is_not_there) {
+  // It may start at half past zero and is due at half past three: hours 1 and 2 are all that it has.
+  for (const bool preemptible : {true, false}) {
+    ValleyPlanner planner(trough({1, 1, 1, 1}));
+    DeferrableJob between = job(2, 0, 3);
+    between.earliest += 30 * kMinute, between.deadline += 30 * kMinute;
+    between.preemptible = preemptible;
+    ASSERT_TRUE(planner.admit(between));
+    EXPECT_EQ(planner.plan().load, (std::vector<std::int64_t>{0, kHourMs, kHourMs, 0}));
+    between.work = 3 * kHourMs;
+    EXPECT_FALSE(ValleyPlanner(trough({1, 1, 1, 1})).admit(between));
+  }
+  // Half a millisecond of a unit is no room.
+  EXPECT_EQ(trough_of({"free", hour(0), kHour, {1.0 + 0.5 / kHourMs, 0.5 / kHourMs, kGap}})->room,
+            (std::vector<std::int64_t>{kHourMs, 0, 0}));
+}
+
 TEST(Valley, an_infeasible_job_is_refused_with_the_time_from_which_it_is_not) {
   ValleyPlanner planner(trough({1, 1, 0, 1, 1}));
   ASSERT_TRUE(planner.admit(job(2, 0, 2)));
