@@ -14,6 +14,7 @@ namespace ace {
 namespace {
 
 using ::testing::Contains;
+using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -69,6 +70,24 @@ TEST(UnitCommitment, of_many_alike_counts_them) {
   EXPECT_EQ(plan->units[0].starts, 5);
   EXPECT_NEAR(plan->cost, 5 * 8 + 17 * 5 + 148, 1e-6);
   EXPECT_EQ(commit_units({{71}, {}, {pool}, {}}, CoinSolver()).error().code(), Errc::out_of_range);
+}
+
+TEST(UnitCommitment, goes_on_from_what_was_carried_before) {
+  CommitUnit unit = replica();
+  unit.on_before = 1;
+  unit.load_before = 8;
+  unit.ramp_down = 3;
+  unit.must_run = true;
+  // All of it would be cheaper at the API: 8 may fall to 5, then to 2.
+  UnitCommitment c{{6, 6}, {}, {unit}, {api(2, 0.5)}};
+  EXPECT_THAT(commit_units(c, CoinSolver())->units[0].load, ElementsAre(DoubleNear(5, 1e-6), DoubleNear(2, 1e-6)));
+  // One that may carry no more than 4 when it stops stays on for a period in which it comes down to that.
+  c.units[0].must_run = false;
+  c.units[0].ramp_down = kInfinite;
+  c.units[0].at_stop = 4;
+  EXPECT_THAT(commit_units(c, CoinSolver())->units[0].on, ElementsAre(1, 0));
+  c.units[0].load_before = 4;
+  EXPECT_THAT(commit_units(c, CoinSolver())->units[0].on, ElementsAre(0, 0));
 }
 
 /// A random commitment of a few single units.
