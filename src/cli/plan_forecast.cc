@@ -33,7 +33,9 @@ Result<std::vector<Series>> series_of(const ForecastArguments& a, const std::sha
   format.values = a.columns;
   format.zone = zone;
   format.step = step;
-  if (a.trace.format.delimiter.size() == 1) format.delimiter = a.trace.format.delimiter[0];
+  const Result<char> delimiter = delimiter_from(a.trace.format);
+  if (!delimiter) return Error(delimiter.error());
+  format.delimiter = *delimiter;
   const Result<std::string> text = read_file(a.series);
   if (!text) return text.error();
   Result<std::vector<Series>> series = series_from_csv(*text, format);

@@ -62,6 +62,13 @@ TEST(PlanForecast, says_it_as_a_page_with_the_model_and_a_fan) {
   EXPECT_THAT(run.out, HasSubstr("█"));
 }
 
+TEST(PlanForecast, reads_a_series_between_tabs) {
+  const std::string tabs = file("tabs.csv", "time\tload\n2026-01-05T00:00:00Z\t3\n2026-01-05T01:00:00Z\t3\n");
+  const CommandRun run = forecast({"--series", tabs, "--delimiter", "\\t", "--horizon", "1h", "--json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_DOUBLE_EQ(nlohmann::json::parse(run.out)["forecasts"][0]["quantiles"]["0.5"][0].get<double>(), 3.0);
+}
+
 TEST(PlanForecast, counts_the_demand_of_a_log_by_cell) {
   std::string text = "at,model,prompt,output\n";
   for (int i = 0; i < 600; ++i)
@@ -91,6 +98,7 @@ TEST(PlanForecast, refuses_what_it_cannot_read_or_answer) {
       {{"--series", days(), "--horizon", "3650d"}, "at most 366"},
       {{"--series", days(), "--step", "0s"}, "--step: expected more than nothing"},
       {{"--series", days(), "--tz", "CEST"}, "--tz"},
+      {{"--series", days(), "--delimiter", "tab"}, "--delimiter: expected one character"},
       {{"--series", days(), "--quantiles", "1.5"}, "between 0 and 1"},
       {{"--series", days(), "--values", "cost"}, "cost"},
       {{"--series", file("bad.csv", "time,v\n2026-01-01T00:00:00Z,1\n2026-01-01T01:00:00Z,x\n")}, "line 3"},

@@ -30,6 +30,12 @@ void add_format_arguments(CLI::App& command, FormatArguments& a) {
       ->type_name("FILE");
 }
 
+Result<char> delimiter_from(const FormatArguments& a) {
+  if (a.delimiter == "\\t") return '\t';
+  if (a.delimiter.size() == 1) return a.delimiter[0];
+  return Error(Errc::bad_input, "--delimiter: expected one character, or \\t for a tab");
+}
+
 Result<ReadOptions> read_options(const FormatArguments& a, const Fleet* fleet, const std::vector<std::string>& models) {
   ReadOptions options;
   if (!a.format.empty()) {
@@ -40,9 +46,9 @@ Result<ReadOptions> read_options(const FormatArguments& a, const Fleet* fleet, c
                                "jsonl, got \"{}\"",
                                a.format));
   }
-  if (a.delimiter.size() != 1 && a.delimiter != "\\t")
-    return Error(Errc::bad_input, "--delimiter: expected one character, or \\t for a tab");
-  options.delimiter = a.delimiter == "\\t" ? '\t' : a.delimiter[0];
+  const Result<char> delimiter = delimiter_from(a);
+  if (!delimiter) return Error(delimiter.error());
+  options.delimiter = *delimiter;
   options.columns = a.columns;
   options.tz = a.tz;
   options.sort = a.sort;

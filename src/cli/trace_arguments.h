@@ -15,6 +15,9 @@ struct FormatArguments {
 };
 void add_format_arguments(CLI::App& command, FormatArguments& arguments);
 
+/// @return bad_input if it is neither one character nor "\\t", a tab
+Result<char> delimiter_from(const FormatArguments& arguments);
+
 /// The arguments as options of open_trace(), with masks under the key of the salt file, or a random one.
 /// @param fleet its model, tenant and team names need no mask; null = none is declared
 /// @param models further names that need none
