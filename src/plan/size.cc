@@ -233,6 +233,8 @@ Result<PricedPlan> price_plan(const SizingProblem& problem, std::span<const std:
   if (!payg) return std::move(payg).error().with("sizing: PAYG cost");
   plan.variable = *variable;
   plan.payg = *payg;
+  if (nano + plan.variable.nano + plan.payg.nano > std::numeric_limits<std::int64_t>::max())
+    return Error(Errc::out_of_range, "sizing: this plan costs more than 9.2 billion USD");
   return plan;
 }
 

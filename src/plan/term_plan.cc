@@ -33,6 +33,12 @@ Result<CommitmentProblem> program_of(const Series& demand, const TermProblem& pr
     const double held = p < problem.held_periods ? static_cast<double>(problem.held_units) : 0.0;
     program.cells.push_back({.problem = {{problem.supply}, problem.payg, *std::move(load)}, .held = {held}});
   }
+  double all_payg = 0.0;
+  for (const CommitmentCell& cell : program.cells) all_payg += problem.payg * cell.problem.load.total();
+  if (std::isfinite(problem.payg) &&
+      !usd_from_physics(2.0 * all_payg))  // fees and PAYG of the best plan are no more than all PAYG
+    return Error(Errc::out_of_range,
+                 "terms: without any, PAYG would cost more than 4.6 billion USD; take a shorter series");
   program.commitments = rolling(problem.supply, 0, periods, problem.terms);
   return program;
 }

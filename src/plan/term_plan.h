@@ -39,7 +39,7 @@ struct TermPlan {
 };
 
 /// @return bad_input for a period shorter than a step, terms of no period, no term at all or demand that is none;
-///         out_of_range for more than 120 periods
+///         out_of_range for more than 120 periods, or more than 4.6 billion USD of PAYG
 Result<TermPlan> plan_terms(const Series& demand, const TermProblem& problem, const LpSolver& solver);
 
 }  // namespace ace

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "core/testing.h"
 #include "plan/coin_solver.h"
 
@@ -84,6 +86,9 @@ TEST(TermPlan, says_what_is_wrong) {
   EXPECT_THAT(fault([](TermProblem& p) { p.period = kMinute; }), HasSubstr("shorter than a step"));
   EXPECT_THAT(fault([](TermProblem& p) { p.terms.clear(); }), HasSubstr("none to buy"));
   EXPECT_THAT(fault([](TermProblem& p) { p.terms[0].periods = 0; }), HasSubstr("day: it lasts no period"));
+  // 10 units for 24 hours each at 1e8 USD: 24 billion.
+  EXPECT_THAT(fault([](TermProblem& p) { p.payg = 1e8; }), HasSubstr("more than 4.6 billion USD"));
+  EXPECT_THAT(fault([](TermProblem& p) { p.payg = std::nan(""); }), HasSubstr("the PAYG price is nan"));
 }
 
 }  // namespace
