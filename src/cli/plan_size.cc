@@ -259,6 +259,11 @@ void add_plan_size(CLI::App& plan, Context& context) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--held-periods", a->held_periods, "with --term: for so many periods from the start")
       ->check(whole_number());
+  for (const char* option : {"--supply", "--payg", "--term"}) command->get_option(option)->needs("--series");
+  for (const char* option : {"--period", "--held-units", "--held-periods"})
+    command->get_option(option)->needs("--term");
+  for (const char* option : {"--budget", "--reserve", "--cvar"}) command->get_option(option)->excludes("--term");
+  command->get_option("--tail")->needs("--cvar");
   command->add_flag("--json", a->json, "one JSON object");
   command->callback([a, &context] {
     if (Result<void> done = run_size(*a, context); !done) context.fail(done.error());

@@ -20,13 +20,15 @@ Result<Term> term_from(const std::string& text) {
       fields.emplace_back();
     else
       fields.back() += c;
+  constexpr std::size_t kPeriodsMost = 1'000'000;
   if (fields.size() < 3 || fields.size() > 4 || fields[0].empty()) return wrong();
   Term term{.name = fields[0]};
   const char* const end = fields[1].data() + fields[1].size();
   const auto read = std::from_chars(fields[1].data(), end, term.periods);
   const Result<std::int64_t> fee = parse_decimal(fields[2], 9),
                              upfront = parse_decimal(fields.size() > 3 ? fields[3] : "0", 9);
-  if (read.ec != std::errc{} || read.ptr != end || term.periods == 0 || !fee || !upfront || *fee < 0 || *upfront < 0)
+  if (read.ec != std::errc{} || read.ptr != end || term.periods == 0 || term.periods > kPeriodsMost || !fee ||
+      !upfront || *fee < 0 || *upfront < 0)
     return wrong();
   term.fee = Usd{*fee};
   term.upfront = Usd{*upfront};

@@ -94,6 +94,7 @@ TEST(PlanSize, makes_a_calendar_of_terms) {
   EXPECT_EQ(page["fees_usd"], "60.00");
   EXPECT_EQ(page["payg_usd"], "40.00");  // 4 more units on one day
   EXPECT_THAT(with({"long:0:10"}).err, HasSubstr("--term: expected NAME:PERIODS:FEE"));
+  EXPECT_THAT(with({"long:18446744073709551615:10"}).err, HasSubstr("--term: expected NAME:PERIODS:FEE"));
   EXPECT_THAT(with({"long"}).err, HasSubstr("got \"long\""));
 }
 
@@ -110,6 +111,9 @@ TEST(PlanSize, refuses_what_it_cannot_size_on) {
       {{"--fleet", fleet}, "trace is required"},
       {{"--series", bad, "--fleet", fleet, "--supply", "together", "--payg", "1"}, "holds no destination \"together\""},
       {{"--series", bad, "--fleet", fleet, "--supply", "h100-rented", "--payg", "1"}, "is -1"},
+      {{trace, "--fleet", fleet, "--term", "a:1:1"}, "--term requires --series"},
+      {{"--series", bad, "--fleet", fleet, "--held-units", "3"}, "--held-units requires --term"},
+      {{"--series", bad, "--fleet", fleet, "--term", "a:1:1", "--budget", "5"}, "--budget excludes --term"},
       {{trace, "--fleet", fleet, "--window", "2020-01-01T00:00:00Z,2020-01-02T00:00:00Z"}, "no request of the window"},
   };
   for (const auto& c : cases) {
