@@ -58,6 +58,13 @@ TEST(Sizing, shows_its_working) {
   EXPECT_EQ(plan.payg, usd(9.0));
 }
 
+TEST(Sizing, says_when_fees_and_payg_together_are_no_amount) {
+  const SizingProblem problem = problem_of({{.name = "held", .fee_hourly = usd(5e9)}}, 5e9, {2.0});
+  const std::vector<std::int64_t> none = {0}, one = {1};
+  EXPECT_THAT(price_plan(problem, none).error().what(), HasSubstr("PAYG cost"));
+  EXPECT_THAT(price_plan(problem, one).error().what(), HasSubstr("more than 9.2 billion USD"));
+}
+
 TEST(Sizing, optimum_is_the_quantile_of_demand_at_the_discount) {
   for_each_seed(300, [](Rng& rng) {
     std::vector<double> demand(1 + rng.below(300));
