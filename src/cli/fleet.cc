@@ -7,6 +7,7 @@
 #include "adapters/fleet_files.h"
 #include "cli/cli.h"
 #include "cli/files.h"
+#include "cli/trace_arguments.h"
 #include "core/text.h"
 #include "dispatch/dispatch.h"
 #include "replay/replay.h"
@@ -242,7 +243,7 @@ void add_fleet(CLI::App& app, Context& context) {
   curve_command->add_option("--prices", args->prices, "an additional price map (community JSON)");
   curve_command->add_option("--tenant", args->tenant, "under this tenant's compliance and SLO class");
   curve_command->add_option("--load", args->load, "tokens per second, prompt and output: marks the price there")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_zero());
   curve_command->add_option("--at", args->at,
                             "time for electricity prices and unit schedules, e.g. 2026-11-30T18:00:00Z");
   curve_command->add_option("--prompt", args->prompt, "prompt tokens of the request it is drawn for (1000)")

@@ -130,10 +130,10 @@ void add_plan_forecast(CLI::App& plan, Context& context) {
       ->check(CLI::IsMember({"load", "uncached", "cached", "output", "requests"}))
       ->capture_default_str();
   command->add_option("--weight-cached", a->weights.cached, "of a cached prompt token in the load")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_from_zero())
       ->capture_default_str();
   command->add_option("--weight-output", a->weights.output, "of an output token in the load")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_from_zero())
       ->capture_default_str();
   command->add_option("--time", a->time, "of --series: column of the instants; else the first");
   command->add_option("--values", a->columns, "of --series: columns; else every one that holds numbers")

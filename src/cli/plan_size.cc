@@ -236,7 +236,7 @@ void add_plan_size(CLI::App& plan, Context& context) {
       ->type_name("USD");
   command->add_option("--budget", a->budget, "most USD a month for the fees of all that the optimum holds")
       ->type_name("USD")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_zero());
   command
       ->add_option("--reserve", a->reserve,
                    "with its largest unit out, the optimum still has room for this quantile of demand (N+1)")
@@ -256,7 +256,7 @@ void add_plan_size(CLI::App& plan, Context& context) {
       ->type_name("TERM");
   command->add_option("--period", a->period, "with --term: how long one is")->capture_default_str();
   command->add_option("--held-units", a->held_units, "with --term: units that are committed already")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_zero());
   command->add_option("--held-periods", a->held_periods, "with --term: for so many periods from the start")
       ->check(whole_number());
   for (const char* option : {"--supply", "--payg", "--term"}) command->get_option(option)->needs("--series");

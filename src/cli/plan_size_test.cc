@@ -114,6 +114,8 @@ TEST(PlanSize, refuses_what_it_cannot_size_on) {
       {{trace, "--fleet", fleet, "--term", "a:1:1"}, "--term requires --series"},
       {{"--series", bad, "--fleet", fleet, "--held-units", "3"}, "--held-units requires --term"},
       {{"--series", bad, "--fleet", fleet, "--term", "a:1:1", "--budget", "5"}, "--budget excludes --term"},
+      {{trace, "--fleet", fleet, "--budget", "-1"}, "--budget: expected a number from 0 up, got \"-1\""},
+      {{trace, "--fleet", fleet, "--budget", "nan"}, "--budget: expected a number from 0 up, got \"nan\""},
       {{trace, "--fleet", fleet, "--window", "2020-01-01T00:00:00Z,2020-01-02T00:00:00Z"}, "no request of the window"},
   };
   for (const auto& c : cases) {

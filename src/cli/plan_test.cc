@@ -68,6 +68,7 @@ TEST(PlanValley, what_is_missing_is_said) {
       {{"valley", jobs, "--capacity", negative, "--step", "soon"}, "--step: expected"},
       {{"valley", jobs, "--trace", "-", "--fleet", "-", "--step", "0s"}, "--step: expected a second to 24h"},
       {{"valley", jobs, "--trace", "-", "--fleet", "-", "--step", "1ns"}, "--step: expected a second to 24h"},
+      {{"valley", jobs, "--capacity", negative, "--tokens-per-unit-hour", "0"}, "expected a number above 0, got \"0\""},
       {{"valley", negative, "--capacity", negative}, "missing column \"name\""},
   };
   for (const auto& c : cases) {

@@ -218,7 +218,7 @@ void add_plan_valley(CLI::App& plan, Context& context) {
   command
       ->add_option("--tokens-per-unit-hour", a->tokens_per_unit_hour,
                    "what a unit does at its knee, for jobs in tokens")
-      ->check(CLI::PositiveNumber);
+      ->check(number_above_zero());
   command->add_flag("--json", a->json, "one JSON object");
   command->callback([a, &context] {
     if (Result<void> done = run_valley(*a, context); !done) context.fail(done.error());

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <ostream>
 
@@ -74,6 +75,29 @@ CLI::Validator whole_number() {
                        : "expected a whole number from 0 to 18446744073709551615, got \"" + text + "\"";
           },
           "", "whole_number"};
+}
+
+namespace {
+
+CLI::Validator number_where(bool (*holds)(double), const char* expected) {
+  return {[holds, expected](const std::string& text) {
+            double value = 0.0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            return error == std::errc{} && end == text.data() + text.size() && std::isfinite(value) && holds(value)
+                       ? std::string()
+                       : fmt::format("expected {}, got \"{}\"", expected, text);
+          },
+          "", "number"};
+}
+
+}  // namespace
+
+CLI::Validator number_from_zero() {
+  return number_where([](double value) { return value >= 0.0; }, "a number from 0 up");
+}
+
+CLI::Validator number_above_zero() {
+  return number_where([](double value) { return value > 0.0; }, "a number above 0");
 }
 
 bool is_spine(const std::string& path) {

@@ -28,6 +28,10 @@ Result<ReadOptions> read_options(const FormatArguments& arguments, const Fleet* 
 /// Takes whole numbers from 0 to 2^64 - 1 and nothing that a parser would wrap around.
 CLI::Validator whole_number();
 
+/// Takes finite numbers from 0 up, or above 0. CLI11's own take NaN, and say the largest double in 309 digits.
+CLI::Validator number_from_zero();
+CLI::Validator number_above_zero();
+
 /// Is it the directory of an event spine?
 bool is_spine(const std::string& path);
 /// Its requests in order of time. @return as PosixDisk::open()
