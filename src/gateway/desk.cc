@@ -300,14 +300,7 @@ bool Desk::failed(Instant at, Flight& f, const Failed& failure) {
   for (const Flight::Later& later : f.later) free(later.era->belief, later.claim);
   f.later.clear();
   f.claimed = false;
-  event::Attempted& attempt = f.attempts.emplace_back();
-  attempt.id = f.id;
-  attempt.offer = f.offer;
-  attempt.from = attempt.energy_hour = f.sent;
-  attempt.to = now;
-  attempt.rejection = failure.why;
-  attempt.billed = failure.billed;
-  attempt.billed_as = f.offer;
+  attempted(f, now, failure.billed).rejection = failure.why;
   record_attempts(f);
   f.tried.push_back(f.offer);
   f.offer = OfferId{};

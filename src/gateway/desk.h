@@ -215,6 +215,8 @@ class Desk {
   std::optional<Symbols> symbols_of(const Caller& caller, Instant now);
   [[nodiscard]] Request request_of(const Flight& flight, Instant now);
   void record(Flight& flight, event::Event event, std::uint32_t ordinal = 0, event::Evidence evidence = {});
+  static event::Attempted& attempted(Flight& flight, Instant now, const Usage& billed);
+  static void attempted(Flight& flight, Instant now, const Answered& answered);
   void record_attempts(Flight& flight);
   void lose();
   bool when_durable(const Telling* telling, std::uint64_t position, std::function<void()> then);

@@ -76,6 +76,24 @@ bool Desk::when_durable(const HandedOn& what, std::function<void()> then) {
   return when_durable(what.telling.get(), what.position, std::move(then));
 }
 
+/// The attempt under way has ended, and is billed to the offer that it went to. @see record_attempts
+event::Attempted& Desk::attempted(Flight& f, Instant now, const Usage& billed) {
+  event::Attempted& attempt = f.attempts.emplace_back();
+  attempt.id = f.id;
+  attempt.offer = attempt.billed_as = f.offer;
+  attempt.from = attempt.energy_hour = f.sent;
+  attempt.to = now;
+  attempt.billed = billed;
+  return attempt;
+}
+
+/// The same of one that was answered, perhaps by another deployment than was asked.
+void Desk::attempted(Flight& f, Instant now, const Answered& answered) {
+  event::Attempted& attempt = attempted(f, now, answered.usage);
+  attempt.answered = true;
+  if (answered.billed_as.valid()) attempt.billed_as = answered.billed_as;
+}
+
 void Desk::record_attempts(Flight& f) {
   for (; f.told_attempts < f.attempts.size(); ++f.told_attempts)
     record(f, f.attempts[f.told_attempts], f.told_attempts);
@@ -129,14 +147,7 @@ Desk::Receipt Desk::completed(Instant at, Flight& f, const Answered& answered) {
   const Latency& declared = fleet.destinations[offer.destination.value].latency;
   const std::int64_t output = answered.usage.completion().value;
 
-  event::Attempted& attempt = f.attempts.emplace_back();
-  attempt.id = f.id;
-  attempt.offer = f.offer;
-  attempt.from = attempt.energy_hour = f.sent;
-  attempt.to = now;
-  attempt.answered = true;
-  attempt.billed = answered.usage;
-  attempt.billed_as = answered.billed_as.valid() ? answered.billed_as : f.offer;
+  attempted(f, now, answered);
 
   event::Completed c;
   c.id = f.id;
@@ -218,14 +229,7 @@ Desk::Receipt Desk::aborted(Instant at, Flight& f, const Answered& so_far) {
   for (const Flight::Later& later : f.later) later.era->belief.aborted(now, later.claim, seen);
   f.later.clear();
   f.claimed = false;
-  event::Attempted& attempt = f.attempts.emplace_back();
-  attempt.id = f.id;
-  attempt.offer = f.offer;
-  attempt.from = attempt.energy_hour = f.sent;
-  attempt.to = now;
-  attempt.answered = true;
-  attempt.billed = so_far.usage;
-  attempt.billed_as = so_far.billed_as.valid() ? so_far.billed_as : f.offer;
+  attempted(f, now, so_far);
   c.outcome = event::Outcome::client_abort;
   c.offer = f.offer;
   c.usage = so_far.usage;
