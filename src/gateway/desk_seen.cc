@@ -14,7 +14,7 @@ constexpr Duration kToldEvery = kSecond;
 
 bool Desk::observed(Era& era, Instant now, event::CapacityObserved seen) {
   if (spine_down_) return false;
-  const std::shared_ptr<Telling> telling = telling_of(era, options_.mode == Mode::act, now);
+  const std::shared_ptr<Telling> telling = telling_of(era, acts_alone(), now);
   event::Record record;
   const RequestId id = make_request_id(now, ids_);
   record.id = {id.high, id.low};

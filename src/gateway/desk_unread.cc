@@ -42,7 +42,7 @@ std::variant<HandedOn, Desk::Refusal> Desk::hand_on(Instant at, const Unread& un
   e.compliance = caller.compliance;
   e.destination = unread.destination;
   e.sent = unread.bytes;
-  if (!spine_down_) out.telling = telling_of(*era, options_.mode == Mode::act, now);
+  if (!spine_down_) out.telling = telling_of(*era, acts_alone(), now);
   if (out.telling) {
     const std::optional<Symbols> names = symbols_of(caller, now);
     if (names) {
