@@ -115,7 +115,8 @@ net::Detached EngineWatch::ask(EngineWatch* watch, std::shared_ptr<Look> look, E
                             : text.empty() ? "unreachable"
                                            : "unreadable"}})
       .add();
-  if (--look->left == 0) watch->heard(*look);
+  // A look that was called off says nothing of who was not heard any more.
+  if (--look->left == 0 && !watch->stopping_) watch->heard(*look);
   --watch->under_way_;
 }
 

@@ -116,6 +116,14 @@ TEST(EngineWatch, goes_on_with_the_servers_that_answer) {
   EXPECT_EQ(said[0].units_total, 3);
 }
 
+TEST(EngineWatch, says_nothing_of_a_pool_that_it_looked_at_when_it_was_stopped) {
+  const net::Trap silent;
+  Watched w({{false, "127.0.0.1", silent.port, "/metrics", true}});
+  const net::Peer asked = silent.accept();
+  ASSERT_TRUE(asked.good());
+  EXPECT_TRUE(w.stop().empty()) << "nobody knows that no engine answers";
+}
+
 TEST(EngineWatch, takes_no_text_without_a_load_for_an_idle_engine) {
   Engine other("go_goroutines 12\n"), endless(std::string((std::size_t{4} << 20) + 1, '#'));
   Watched w({other.at(), endless.at()});

@@ -139,8 +139,8 @@ SideLoop::~SideLoop() {
     if (!s.engines) return done();
     s.engines->stop(done);
   });
-  s.engines.reset();
   s.wait_for([&s](const std::function<void()>& done) {
+    s.engines.reset();
     for (net::Client* client : {s.client.get(), s.engine_client.get()})
       if (client != nullptr) client->close_kept();
     done();
