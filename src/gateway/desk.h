@@ -112,7 +112,8 @@ class Desk {
   /// is called when that may have changed, and it is to ask again then, or at `until` for the last time.
   Choice decide(Instant now, Flight& flight);
 
-  /// What the head of an answer told of the destination's rate limits, good news or bad.
+  /// What the head of an answer told of the destination's rate limits, good news or bad. The spine is told of the world
+  /// in force alone.
   void told(Instant now, const Flight& flight, const RateWindows& windows);
   void first_token(Instant now, Flight& flight);
 

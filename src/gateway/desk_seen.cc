@@ -48,6 +48,7 @@ void Desk::told(Instant at, const Flight& f, const RateWindows& windows) {
   const Instant now = tick(at);
   f.era->belief.told(now, f.claim, windows);
   for (const Flight::Later& later : f.later) later.era->belief.told(now, later.claim, windows);
+  if (f.era != eras_.back()) return;  // a fleet that is over is not declared again for it, or it would be the newest
   const DestinationId destination = f.era->world->snapshot[f.offer].destination;
   const auto [last, fresh] = f.era->told.try_emplace(destination.value, now);
   if (!fresh && now < last->second + kToldEvery) return;

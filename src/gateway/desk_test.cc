@@ -762,6 +762,27 @@ TEST(Desk, takes_no_room_in_a_new_world_for_requests_that_still_wait) {
   (void)w.desk.gave_up(w.now, *waiting);
 }
 
+TEST(Desk, declares_no_world_again_that_is_over_for_what_is_told_of_its_destinations) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  const auto open = w.admit(w.arriving());
+  (void)w.desk.decide(w.now, *open);
+  const auto next = std::make_shared<World>(apis_only());
+  w.desk.change(w.now, next);
+  w.spine.room = 0;
+  w.desk.first_token(w.now, *open);  // cannot be recorded
+  w.spine.room = SIZE_MAX;
+  w.pass(kSecond);
+  w.world = next;
+  (void)w.serve(w.arriving());
+  ASSERT_EQ(w.spine.worlds.back(), next.get()) << "the spine is back";
+  RateWindows windows;
+  windows[static_cast<std::size_t>(RateLimit::requests)] = {100, 40, kMinute};
+  w.desk.told(w.now, *open, windows);
+  EXPECT_EQ(w.spine.worlds.back(), next.get()) << "what tenants hold is what the newest fleet says";
+  (void)w.desk.aborted(w.now, *open, {});
+  EXPECT_EQ(w.spine.verified(), "");
+}
+
 TEST(Desk, knows_no_world_that_is_gone) {
   DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
   Desk::Arriving late = w.arriving();
