@@ -1,27 +1,32 @@
 #pragma once
 /// Waiting on a loop for whatever another thread brings about, with a deadline.
-#include <atomic>
 #include <coroutine>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "net/loop.h"
 
 namespace ace::gateway {
 
-/// One waits, any number ring, from any thread and also before it waits or after it has gone.
+/// One waits, any number ring, from any thread and also before it waits or after it and its loop have gone.
 class Bell {
  public:
   explicit Bell(net::Loop& loop) : state_(std::make_shared<State>(loop)) {}
-  ~Bell() { state_->waiting = nullptr; }
+  ~Bell() {
+    state_->waiting = nullptr;
+    const std::scoped_lock lock(state_->ringing);
+    state_->gone = true;
+  }
   Bell(const Bell&) = delete;
   Bell& operator=(const Bell&) = delete;
 
-  /// What rings it; may be kept for longer than the bell.
+  /// What rings it; may be kept for longer than the bell, as by a spine that never came to commit.
   [[nodiscard]] std::function<void()> ringer() const {
     return [state = state_] {
-      if (state->rung.exchange(true)) return;  // it has not been heard yet
+      const std::scoped_lock lock(state->ringing);
+      if (state->gone || std::exchange(state->rung, true)) return;  // it has not been heard yet
       state->loop.post([state] { state->hear(); });
     };
   }
@@ -29,11 +34,15 @@ class Bell {
   struct State {
     explicit State(net::Loop& l) : loop(l) {}
     void hear() {
-      rung = false;
+      {
+        const std::scoped_lock lock(ringing);
+        rung = false;
+      }
       if (const auto resumed = std::exchange(waiting, nullptr)) resumed.resume();
     }
     net::Loop& loop;
-    std::atomic<bool> rung = false;
+    std::mutex ringing;  ///< of the two that follow; the loop is there as long as it has not gone
+    bool rung = false, gone = false;
     std::coroutine_handle<> waiting;  ///< the loop's thread alone
   };
   struct Wait {
