@@ -315,9 +315,17 @@ net::Task<> Proxy::run(Serving& s) {
     if (next == Next::give_up) break;
   }
   s.receipt = desk.gave_up(clock_.now(), *s.flight);
-  if (s.begun) co_return;
   const bool recorded = co_await durable(s.exchange.loop(), s.caller, *s.flight);
   const wire::WireError error = recorded ? s.error : unrecordable();
+  if (s.begun) {
+    s.told = error.status;
+    s.told_code = error.code;
+    if (!recorded) co_return;  // cut before its end
+    (void)co_await hand_out(s, s.last);
+    s.wait_begins();
+    (void)co_await s.exchange.end();
+    co_return;
+  }
   const bool again = error.status == 429 || error.status >= 500;
   co_await fail(s, error, s.retry_after, again);
 }

@@ -22,15 +22,15 @@ Proxy::Next Proxy::broken(Serving& s, Attempt& a, net::SendFault fault) {
   Desk::Failed failure = failure_of(fault);
   failure.why = Rejection::failed;
   if (s.begun || may_be_billed(fault)) failure.billed = seen;
+  if (s.begun) s.used_up(seen);
   s.error = error_of(fault, s.destination);
   const bool again = shared_.desk.failed(clock_.now(), *s.flight, failure);  // never after the first byte
   return again && !s.begun ? Next::again : Next::give_up;
 }
 
 Proxy::Next Proxy::client_left(Serving& s, const Usage& usage, OfferId billed_as) {
-  s.used = usage;
+  s.used_up(usage);
   s.left = true;
-  s.tokens = usage.prompt().value + usage.completion().value;
   const Desk::Answered so_far{.usage = usage, .billed_as = billed_as, .streamed = s.request.stream};
   (void)shared_.desk.aborted(clock_.now(), *s.flight, so_far);
   return Next::done;
@@ -75,10 +75,9 @@ net::Task<Proxy::Next> Proxy::whole(Serving& s, Attempt& a) {
     co_return shared_.desk.failed(clock_.now(), *s.flight, failure) ? Next::again : Next::give_up;
   }
   const Usage usage = s.usage_of(answer.facts, false);
-  s.tokens = usage.prompt().value + usage.completion().value;
+  s.used_up(usage);
   const Desk::Answered answered{.usage = usage, .billed_as = a.billed_as, .streamed = false};
   s.receipt = shared_.desk.completed(clock_.now(), *s.flight, answered);
-  s.used = usage;
   if (!co_await durable(s.exchange.loop(), s.caller, *s.flight)) {
     const wire::WireError error = unrecordable();
     co_await fail(s, error, kSecond, true);
@@ -116,7 +115,6 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
   Desk& desk = shared_.desk;
   Answer& answer = *a.prepared.answer;
   bool told_first = false;
-  std::string_view held;
   Answer::State state = Answer::State::going;
   while (state == Answer::State::going) {
     s.wait_begins();
@@ -124,14 +122,8 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
     s.wait_ends();
     if (piece.fault == net::SendFault::cancelled) co_return broken(s, a, piece.fault);
     if (piece.fault != net::SendFault::none) {
-      const net::SendFault fault = piece.fault;
-      const Next next = broken(s, a, fault);
-      if (s.begun) {
-        s.wait_begins();
-        const std::string_view last = answer.fail(s.error);
-        if (!last.empty()) (void)co_await s.exchange.write(last);
-        (void)co_await s.exchange.end();
-      }
+      const Next next = broken(s, a, piece.fault);
+      if (s.begun) s.last = answer.fail(s.error);
       co_return next;
     }
     const Answer::Step step = piece.end ? answer.end(true) : answer.feed(piece.data, json_);
@@ -153,8 +145,8 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
       (void)desk.failed(clock_.now(), *s.flight, ours);
       co_return Next::give_up;
     }
-    if (state == Answer::State::ended && is_strict(s.caller)) {
-      held = step.pass;  // the client takes it for the end, which is to be recorded first
+    if (state != Answer::State::going && is_strict(s.caller)) {
+      s.last = step.pass;  // the client takes it for the end, which is to be recorded first
       break;
     }
     const net::Io io = co_await hand_out(s, step.pass);
@@ -162,16 +154,11 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
   }
   const bool ended = state == Answer::State::ended;
   const Usage usage = s.usage_of(answer.facts(), !ended);
-  s.used = usage;
-  s.tokens = usage.prompt().value + usage.completion().value;
+  s.used_up(usage);
   if (!ended) {
-    s.told = 502;
-    s.told_code = "upstream_failed";
     s.error = {502, "upstream_failed", fmt::format("{} failed within its answer", s.destination)};
     const Desk::Failed failure{.why = Rejection::failed, .billed = usage};
     (void)desk.failed(clock_.now(), *s.flight, failure);
-    s.wait_begins();
-    (void)co_await s.exchange.end();
     co_return Next::give_up;
   }
   const Desk::Answered answered{.usage = usage, .billed_as = a.billed_as, .streamed = true};
@@ -181,7 +168,7 @@ net::Task<Proxy::Next> Proxy::stream(Serving& s, Attempt& a) {
     s.told_code = unrecordable().code;
     co_return Next::done;
   }
-  (void)co_await hand_out(s, held);
+  (void)co_await hand_out(s, s.last);
   s.wait_begins();
   (void)co_await s.exchange.end();
   // What follows the last event is read, so that the connection can be kept.

@@ -51,11 +51,16 @@ struct Proxy::Serving {
   Usage used;  ///< by the answer, as far as it came
   std::optional<Desk::Receipt> receipt;
   std::int64_t tokens = 0;  ///< used in all
+  std::string last;         ///< of a stream that has begun: what ends it, once that is recorded
 
   // Others have its time from here, and we from there. What happens within an event of the loop is what is measured, so
   // this looks at the clock itself.
   void wait_begins() { own.stop(std::chrono::steady_clock::now()); }
   void wait_ends() { own.start(std::chrono::steady_clock::now()); }
+  void used_up(const Usage& usage) {
+    used = usage;
+    tokens = usage.prompt().value + usage.completion().value;
+  }
   [[nodiscard]] std::string id() const { return flight ? to_string(flight->id) : std::string(); }
   [[nodiscard]] net::Steady deadline(Duration total) const { return started + total; }
   /// As estimated when the request was read: what a destination bills that was given the prompt alone.

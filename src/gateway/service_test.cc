@@ -444,6 +444,29 @@ TEST(Service, measures_what_it_adds_to_a_request_without_what_others_take) {
   EXPECT_GE(metric(site, "ace_request_seconds_sum{operation=\"chat_completions\"}"), 2 * 0.4);
 }
 
+TEST(Service, ends_a_stream_that_broke_once_its_end_is_durable_for_a_strict_tenant) {
+  for (const auto kind : {simulated::Fault::Kind::close, simulated::Fault::Kind::error_event}) {
+    simulated::Fault broken = fault(kind);
+    broken.place = simulated::Place::after_event;
+    broken.event = 3;
+    Site::Wanted wanted;
+    wanted.group_delay = std::chrono::milliseconds{150};
+    wanted.strict = "acme";
+    wanted.config = "admin: {port: 0}\n";
+    wanted.cheap.faults = {broken};
+    Site site(std::move(wanted));
+    const Got got = site.chat(R"(,"stream":true)");
+    EXPECT_EQ(got.status, 200);
+    EXPECT_NE(got.body.find("\"error\""), std::string::npos) << got.body;
+    EXPECT_EQ(all<event::Completed>(site.records()).size(), 1U) << "before the event that says so";
+    EXPECT_TRUE(net::eventually([&] {
+      return metric(site, R"(ace_requests_total{operation="chat_completions",outcome="upstream"})") == 1.0;
+    })) << "it is not counted as served";
+    ASSERT_EQ(site.stop(), "");
+    EXPECT_EQ(verified(site.spine()), "");
+  }
+}
+
 TEST(Service, drains_streams_before_it_ends) {
   Site::Wanted wanted;
   wanted.cheap.tpot = std::chrono::milliseconds{10};
