@@ -128,6 +128,25 @@ inline Fleet paid_fleet() {
   return fleet;
 }
 
+inline constexpr Duration kMs{1'000'000};
+
+inline Fleet apis_only() {
+  Fleet fleet = ledger_testing::small_fleet();
+  for (Destination& d : fleet.destinations)
+    if (d.tier != Tier::payg) d.serving.clear();
+  fleet.models[ledger_testing::kLarge.value].equivalents.clear();
+  return fleet;
+}
+
+inline Fleet full_api() {
+  Fleet fleet = apis_only();
+  fleet.slo_classes[ledger_testing::kChat.value].ttft = 5 * kSecond;
+  fleet.slo_classes[ledger_testing::kBatch.value].priority = 0;
+  fleet.slo_classes[ledger_testing::kChat.value].priority = 1;
+  for (const DestinationId d : {ledger_testing::kAlt, ledger_testing::kApi}) fleet.destinations[d.value].rpm = 1;
+  return fleet;
+}
+
 /// A desk over the ledger tests' small fleet, with a clock that is told the time.
 struct DeskWorld {
   explicit DeskWorld(DeskOptions options = acting(), BudgetGate* budgets = nullptr,
@@ -177,5 +196,11 @@ struct DeskWorld {
   std::shared_ptr<World> world;
   Desk desk;
 };
+
+inline OfferId offer_at(const DeskWorld& w, std::string_view destination, ModelId model = ledger_testing::kLarge) {
+  for (std::uint32_t o = 0; o < w.world->snapshot.offers().size(); ++o)
+    if (w.world->snapshot[OfferId{o}].model == model && w.destination(OfferId{o}) == destination) return OfferId{o};
+  return {};
+}
 
 }  // namespace ace::gateway
