@@ -157,24 +157,25 @@ net::Task<> Proxy::send_unread(Unread& u) {
   patience.next_byte = shared_.timeouts.next_token;
   patience.total = u.started + shared_.timeouts.total;
   net::Sent sent = co_await client_.send(upstream.origin(), out, patience, u.exchange.gone());
+  u.left = sent.fault == net::SendFault::cancelled;
+  if (u.left) co_return;
+  if (sent.response != nullptr) u.status = sent.response->head().status;
+  if (!co_await durable(u.exchange.loop(), u.caller, *u.recorded)) {
+    const wire::WireError error = unrecordable();
+    co_await fail(u, error, kSecond, true);
+    co_return;
+  }
   if (sent.response == nullptr) {
-    u.left = sent.fault == net::SendFault::cancelled;
     const wire::WireError error = error_of(sent.fault, u.destination);
-    if (!u.left) co_await fail(u, error);
+    co_await fail(u, error);
     co_return;
   }
   net::Incoming& incoming = *sent.response;
   const net::ResponseHead& head = incoming.head();
-  u.status = head.status;
   // Our call was refused, or sent elsewhere: what the provider says of that may name keys and accounts.
   if (u.status == 401 || u.status == 402 || u.status == 403 || (u.status >= 300 && u.status < 400)) {
     const wire::WireError error = refused_call(u.status);
     co_await fail(u, error);
-    co_return;
-  }
-  if (!co_await durable(u.exchange.loop(), u.caller, *u.recorded)) {
-    const wire::WireError error = unrecordable();
-    co_await fail(u, error, kSecond, true);
     co_return;
   }
   u.told = u.status;
@@ -188,6 +189,8 @@ net::Task<> Proxy::send_unread(Unread& u) {
       const net::Incoming::Piece piece = co_await incoming.next();
       u.received += static_cast<std::int64_t>(piece.data.size());
       text += piece.data;
+      u.left = piece.fault == net::SendFault::cancelled;
+      if (u.left) co_return;
       if (piece.end || piece.fault != net::SendFault::none) break;
     }
     const Refusal refusal = upstream.refusal(u.status, head.fields, text, clock_.now(), json_);
