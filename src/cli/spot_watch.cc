@@ -24,9 +24,9 @@ Result<EvictionWatch::Options> options_from(const WatchArguments& a) {
   if (!a.metadata.empty()) {
     fleet_file::Misread why;
     const std::optional<Endpoint> at = fleet_file::parse_url(a.metadata, true, why);
-    if (!at) return Error(Errc::bad_input, fmt::format("--metadata: expected {}; {}", why.expected, why.mend));
-    if (at->tls || !at->path.empty())
-      return Error(Errc::bad_input, "--metadata: expected http:// and a host, without a path");
+    if (!at || at->tls || !at->path.empty())
+      return Error(Errc::bad_input,
+                   "--metadata: expected http:// and a host, without a path, got \"" + a.metadata + "\"");
     options.metadata = {at->host, at->port, false, true, false};
   }
   const Result<Duration> every = duration_from("--every", a.every);
