@@ -125,6 +125,11 @@ TEST(Desk, declares_no_world_again_that_is_over_for_what_is_told_of_its_destinat
   ASSERT_EQ(w.spine.worlds.back(), next.get()) << "the spine is back";
   RateWindows windows;
   windows[static_cast<std::size_t>(RateLimit::requests)] = {100, 40, kMinute};
+  const auto now_open = w.admit(w.arriving());
+  (void)w.desk.decide(w.now, *now_open);
+  for (int i = 0; i < 4; ++i, w.pass(kSecond / 2)) w.desk.told(w.now, *now_open, windows);
+  EXPECT_EQ(w.spine.all<event::CapacityObserved>().size(), 2U) << "once a second";
+  (void)w.desk.aborted(w.now, *now_open, {});
   w.desk.told(w.now, *open, windows);
   EXPECT_EQ(w.spine.worlds.back(), next.get()) << "what tenants hold is what the newest fleet says";
   (void)w.desk.aborted(w.now, *open, {});

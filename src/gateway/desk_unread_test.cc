@@ -58,6 +58,15 @@ TEST(Desk, hands_nothing_on_unread_that_cannot_be_recorded_or_held) {
   EXPECT_EQ(held.spine.all<event::Passed>().size(), 1U);
 }
 
+TEST(Desk, knows_that_the_end_of_what_was_handed_on_unread_was_lost) {
+  DeskWorld w(DeskWorld::acting(), nullptr, apis_only());
+  const auto begun = w.desk.hand_on(w.now, {w.world, w.arriving().caller, ledger_testing::kApi, 1});
+  ASSERT_TRUE(std::holds_alternative<HandedOn>(begun));
+  w.spine.failing = true;
+  w.desk.handed_on(w.now, std::get<HandedOn>(begun), 200, 1);
+  EXPECT_TRUE(w.desk.view().spine_down);
+}
+
 TEST(Desk, leaves_a_record_that_shows_a_broken_rule_also_of_what_was_handed_on_unread) {
   DeskWorld w;
   Caller caller = caller_of(w.world->fleet, "acme");
