@@ -137,7 +137,8 @@ struct Accounts {
   void compare(const Ledger::Receipt& receipt, Usd other_baseline, int sign = 1);
   /// Takes over what another fleet's accounts hold, under our numbers.
   void merge(const Accounts& other, const Renaming& names = {});
-  [[nodiscard]] Totals totals() const;
+  /// Of requests admitted in a period.
+  [[nodiscard]] Totals totals(const Period& period = {}) const;
   /// Those of requests admitted in a period. Fixed cost is left out: an account of it has no time.
   [[nodiscard]] Accounts within(const Period& period) const;
 };

@@ -288,9 +288,10 @@ void fold::Accounts::merge(const Accounts& other, const Renaming& to) {
   for (const auto& [key, amount] : other.fixed) fixed[{renamed(to.destinations, key.first), key.second}] += amount;
 }
 
-fold::Totals fold::Accounts::totals() const {
+fold::Totals fold::Accounts::totals(const Period& period) const {
   Totals sum;
-  for (const auto& [key, day] : days.entries()) sum += day;
+  for (const auto& [key, day] : days.entries())
+    if (period.holds(instant(key.day * nanos(kDay)))) sum += day;
   return sum;
 }
 

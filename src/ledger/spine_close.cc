@@ -117,20 +117,32 @@ std::vector<std::uint64_t> SpineLedger::snapshots(Grade grade) const {
   return numbers;
 }
 
+namespace {
+
+/// Whether part_of() a cost in a period is said of it.
+bool falls_into(const event::FixedCost& cost, const Period& period) {
+  return period.holds(cost.from) || (cost.from < period.from && cost.to > period.from);
+}
+
+}  // namespace
+
 bool SpineLedger::State::anything_in(const FleetEra& era, const Period& period) const {
   const auto day_held = [&](std::int64_t day) { return period.holds(instant(day * nanos(kDay))); };
   for (const auto& [key, day] : era.accounts.days.entries())
     if (day_held(key.day)) return true;
   for (const auto& [day, facts] : era.facts)
     if (day_held(day) && facts != FoldedFacts{}) return true;
-  return !of_period(era, period).fixed.empty();
+  for (const auto& [whose, standing] : stretches)
+    for (const Stretch& s : standing)
+      if (&eras[s.era] == &era && falls_into(s.cost, period)) return true;
+  return false;
 }
 
 fold::Accounts SpineLedger::State::of_period(const FleetEra& era, const Period& period) const {
   fold::Accounts part = era.accounts.within(period);
   for (const auto& [whose, standing] : stretches)
     for (const Stretch& s : standing)
-      if (&eras[s.era] == &era && (period.holds(s.cost.from) || (s.cost.from < period.from && s.cost.to > period.from)))
+      if (&eras[s.era] == &era && falls_into(s.cost, period))
         part.fixed[{s.cost.destination, s.cost.kind}] += fold::part_of(s.cost, period);
   return part;
 }
@@ -267,7 +279,7 @@ namespace {
 Result<void> one_world(const Eras& eras, const Period& period) {
   for (const FleetEra* a : eras)
     for (const FleetEra* b : eras) {
-      const fold::Totals x = a->accounts.within(period).totals(), y = b->accounts.within(period).totals();
+      const fold::Totals x = a->accounts.totals(period), y = b->accounts.totals(period);
       const bool simulated = a->declared.source == event::FleetChanged::Source::simulated;
       if (a == b || !simulated || !x.any || !y.any || x.first >= y.last || y.first >= x.last) continue;
       const auto [first, second] = std::minmax(a->number, b->number);
