@@ -44,8 +44,9 @@ TEST(Period, of_a_month_holds_its_days_and_no_others) {
   EXPECT_FALSE(month.holds(month.to));
   const Period two_days{month.from - kDay, month.from + kDay};
   EXPECT_EQ(common(month, two_days), (Period{month.from, month.from + kDay}));
-  EXPECT_EQ(common(month, {month.to + kDay, month.to + 2 * kDay}).from,
-            common(month, {month.to + kDay, month.to + 2 * kDay}).to);
+  const Period after{month.to + kDay, month.to + 2 * kDay}, before{month.from - 2 * kDay, month.from - kDay};
+  for (const Period& apart : {common(month, after), common(after, month), common(month, before), common(before, month)})
+    EXPECT_EQ(apart.from, apart.to);
 }
 
 // 100 nano-dollars over 72 hours from noon: 12 h, 24 h, 24 h, 12 h of 72 are 16.67, 33.3, 33.3, 16.67, and the

@@ -119,6 +119,10 @@ std::vector<std::uint64_t> SpineLedger::snapshots(Grade grade) const {
 
 namespace {
 
+bool is_asked(const FleetEra& era, Grade grade, std::optional<std::uint64_t> snapshot) {
+  return era.grade() == grade && snapshot.value_or(era.number) == era.number;
+}
+
 /// Whether part_of() a cost in a period is said of it.
 bool falls_into(const event::FixedCost& cost, const Period& period) {
   return period.holds(cost.from) || (cost.from < period.from && cost.to > period.from);
@@ -151,7 +155,7 @@ Result<std::vector<const FleetEra*>> SpineLedger::State::eras_of(Grade grade, st
                                                                  const Period& period) {
   Eras of_grade;
   for (FleetEra& era : eras) {
-    if (era.grade() != grade || (snapshot && era.number != *snapshot)) continue;
+    if (!is_asked(era, grade, snapshot)) continue;
     if (!anything_in(era, period)) continue;
     if (Result<void> loaded = load(era); !loaded) return std::move(loaded).error();
     of_grade.push_back(&era);
@@ -303,14 +307,18 @@ Result<FoldedBooks> SpineLedger::close(Grade grade, const ClosingPolicies& polic
                                               name_of(grade), *policies.snapshot, fmt::join(there, ", ")));
   if (grade == Grade::modelled)
     if (Result<void> one = one_world(eras, policies.period); !one) return std::move(one).error();
-  return state_->close(eras, grade, policies);
+  Result<FoldedBooks> books = state_->close(eras, grade, policies);
+  if (!books) return books;
+  if (Result<void> timed = state_->fixed_time(grade, policies, *books); !timed) return std::move(timed).error();
+  return books;
 }
 
 namespace {
 
 /// What overlaps counts once.
-Duration length_of(std::vector<std::pair<Instant, Instant>> stretches) {
-  std::sort(stretches.begin(), stretches.end());
+Duration length_of(std::vector<Period> stretches) {
+  std::sort(stretches.begin(), stretches.end(),
+            [](const Period& a, const Period& b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
   Duration sum{0};
   Instant until = Instant::min();
   for (const auto& [from, to] : stretches) {
@@ -323,30 +331,33 @@ Duration length_of(std::vector<std::pair<Instant, Instant>> stretches) {
 
 }  // namespace
 
-void SpineLedger::State::fixed_time(const Eras& of, const Period& period, FoldedBooks& books) const {
-  std::vector<std::pair<Instant, Instant>> due, said;
-  const auto add = [&](std::vector<std::pair<Instant, Instant>>& to, Instant first, Instant last) {
-    const Period within = common({first, last}, period);
-    to.emplace_back(within.from, within.to);
-  };
-  for (const FleetEra* era : of)
-    if (const fold::Totals t = era->accounts.totals(); t.any && has_fixed_cost(*era->snapshot, t.first))
-      add(due, t.first, t.last);
+Result<void> SpineLedger::State::fixed_time(Grade grade, const ClosingPolicies& policies, FoldedBooks& books) {
+  std::vector<Period> due, said;
+  for (FleetEra& era : eras) {
+    if (!is_asked(era, grade, policies.snapshot)) continue;
+    const fold::Totals t = era.accounts.totals();
+    const Period run = common({t.first, t.last}, policies.period);
+    if (!t.any || run.from == run.to) continue;
+    if (Result<void> loaded = load(era); !loaded) return loaded;
+    if (has_fixed_cost(*era.snapshot, t.first)) due.push_back(run);
+  }
   for (const auto& [key, standing] : stretches)
     for (const Stretch& s : standing)
-      if (std::find(of.begin(), of.end(), &eras[s.era]) != of.end()) add(said, s.cost.from, s.cost.to);
+      if (is_asked(eras[s.era], grade, policies.snapshot))
+        said.push_back(common({s.cost.from, s.cost.to}, policies.period));
   books.fixed_due = length_of(due);
   const Duration recorded = length_of(said);
   said.insert(said.end(), due.begin(), due.end());
   const Duration missing = length_of(std::move(said)) - recorded;
   // A world or mode that came and went within a millisecond has no booking, so no cost either.
   books.fixed_missing = missing < std::chrono::milliseconds{1} ? Duration{0} : missing;
+  return {};
 }
 
 Period SpineLedger::State::window_of(Grade grade, const ClosingPolicies& policies) const {
   fold::Totals whole;
   for (const FleetEra& era : eras)
-    if (era.grade() == grade && policies.snapshot.value_or(era.number) == era.number) whole += era.accounts.totals();
+    if (is_asked(era, grade, policies.snapshot)) whole += era.accounts.totals();
   const Period& asked = policies.period;
   return {std::clamp(whole.first, asked.from, asked.to), std::clamp(whole.last, asked.from, asked.to)};
 }
@@ -364,7 +375,6 @@ Result<FoldedBooks> SpineLedger::State::close(const Eras& of, Grade grade, const
   if (!of.empty()) {
     books.fleet = names_of(of);
     measures = measures_of(of, books.fleet);
-    fixed_time(of, period, books);
     for (const FleetEra* era : of) {
       const Fleet& fleet = era->snapshot->fleet();
       names.models = numbers(fleet.models, books.fleet.models);

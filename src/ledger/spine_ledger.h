@@ -43,8 +43,8 @@ struct FoldedBooks {
   Fleet fleet;  ///< every name that an account stands under, each as the newest fleet has it; for reading, not pricing
   std::vector<std::string> tenants, teams, projects;  ///< by symbol of the statement
   FoldedFacts facts;
-  /// From the first arrival to the last end under fleets that cost something whether used or not; and how much of that
-  /// time no stretch of fixed cost tells of.
+  /// From the first arrival to the last end under fleets that cost something whether used or not, as far as it lies in
+  /// the period; and how much of that time no stretch of fixed cost tells of.
   Duration fixed_due{0}, fixed_missing{0};
   /// A thousandth may be missing: the last minutes of a week, or a restart.
   [[nodiscard]] bool fully_loaded() const { return fixed_missing <= fixed_due / 1000; }
@@ -107,8 +107,8 @@ class SpineLedger {
   /// Fleets of a grade that anything was booked under. Modelled ones may be worlds side by side: what-ifs over the same
   /// time.
   [[nodiscard]] std::vector<std::uint64_t> snapshots(Grade grade) const;
-  /// Judges, allocates and settles what was folded under one grade. What comes out for a period depends on nothing that
-  /// happens after it, but for corrections of its requests.
+  /// Judges, allocates and settles what was folded under one grade. What comes out for a period that the log has gone
+  /// beyond depends on nothing that happens after it, but for corrections of its requests.
   /// @return bad_input for worlds side by side, whose sum means nothing, and for a snapshot that is not one of them
   [[nodiscard]] Result<FoldedBooks> close(Grade grade, const ClosingPolicies& policies) const;
   /// What a cell (hour of admission, tenant, requested model) comes to now, without closing the books.

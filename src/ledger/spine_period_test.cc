@@ -151,6 +151,68 @@ TEST(SpinePeriod, that_is_over_keeps_its_bytes) {
   });
 }
 
+/// A fleet that costs 1 USD an hour, requests at 1 h and 49 h, and its cost recorded until 12 h alone. Of the 48 h and
+/// a second between, 11 h are recorded; the second day has neither a request nor a stretch, and lacks all of its cost.
+TEST(SpinePeriod, lacks_what_is_not_recorded_of_its_own_time) {
+  Fleet f = small_fleet();
+  f.policies.gateway_hosts_hourly = Usd{1'000'000'000};
+  const World w(f);
+  Fleets fleets;
+  std::vector<event::Record> log = preamble(fleets, w);
+  for (const std::int64_t hour : {1, 49}) {
+    Events e(w, kAlt);
+    e.at(hour);
+    e.admitted.id = {5, static_cast<std::uint64_t>(hour)};
+    for (const event::Record& r : records_of(e, 1)) log.push_back(r);
+  }
+  log.push_back(record_of({8, 1}, 1,
+                          event::FixedCost{event::FixedCost::Kind::hosts, DestinationId{}, instant(0),
+                                           instant(12 * nanos(kHour)), 1, Usd{12'000'000'000}}));
+  const SpineLedger ledger = folded(fleets, log);
+  const Duration first = 23 * kHour, second = kDay, third = kHour + kSecond;
+  const struct {
+    const char* why;
+    Period period;
+    Duration due, missing;
+  } cases[] = {
+      {"all time", {}, first + second + third, first + second + third - 11 * kHour},
+      {"cut in what is recorded and what is not", days(0, 1), first, 12 * kHour},
+      {"nothing in it, yet due", days(1, 2), second, second},
+      {"its end", days(2, 3), third, third},
+      {"before", days(-2, -1), {}, {}},
+      {"after", days(7, 9), {}, {}},
+  };
+  for (const auto& c : cases) {
+    const FoldedBooks books = of(ledger, c.period);
+    EXPECT_EQ(books.fixed_due, c.due) << c.why;
+    EXPECT_EQ(books.fixed_missing, c.missing) << c.why;
+  }
+}
+
+/// On the day on which it began; its end, of number 1, is not a second one.
+TEST(SpinePeriod, counts_what_was_handed_on_unread_once) {
+  const World w;
+  Fleets fleets;
+  std::vector<event::Record> log = preamble(fleets, w);
+  const auto passed = [&](std::uint64_t n, Instant at, std::uint32_t ordinal) {
+    event::Passed e;
+    e.id = {4, n};
+    e.at = at;
+    e.tenant = 1;
+    e.destination = kApi;
+    log.push_back(record_of(e.id, 1, e, ordinal));
+  };
+  passed(1, instant(nanos(kDay) - 1), 0);
+  passed(1, instant(nanos(kDay) + 1), 1);
+  passed(2, instant(nanos(kDay)), 0);
+  passed(3, instant(nanos(kDay)), 0);
+  const SpineLedger ledger = folded(fleets, log);
+  EXPECT_EQ(of(ledger, days(0, 1)).facts.passed, 1U);
+  EXPECT_EQ(of(ledger, days(1, 2)).facts.passed, 2U);
+  EXPECT_EQ(of(ledger, days(2, 3)).facts.passed, 0U);
+  EXPECT_EQ(of(ledger, {}).facts.passed, 3U);
+}
+
 TEST(SpinePeriod, lets_what_ifs_stand_side_by_side_where_they_do_not_meet) {
   const World w, other;
   Fleets fleets;

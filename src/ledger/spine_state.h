@@ -127,8 +127,8 @@ struct SpineLedger::State {
   /// @see SpineLedger::close, of these eras, which are of one grade
   [[nodiscard]] Result<FoldedBooks> close(const std::vector<const FleetEra*>& of, Grade grade,
                                           const ClosingPolicies& policies) const;
-  /// How much of the time of these eras fixed cost is told of. @see FoldedBooks
-  void fixed_time(const std::vector<const FleetEra*>& of, const Period& period, FoldedBooks& books) const;
+  /// How much of its time fixed cost is told of: also where nothing else happened in the period. @see FoldedBooks
+  Result<void> fixed_time(Grade grade, const ClosingPolicies& policies, FoldedBooks& books);
   /// @see SpineLedger::to_close, of one world
   Result<void> to_close(std::uint32_t world, Instant now, std::vector<event::Record>& records);
   /// Slots of those requests, by their first fact.
