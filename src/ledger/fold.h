@@ -90,6 +90,7 @@ struct Fixed {
     used += o.used;
     return *this;
   }
+  friend Fixed operator-(const Fixed& a, const Fixed& b) { return {a.amount - b.amount, a.used - b.used}; }
   friend bool operator==(const Fixed&, const Fixed&) = default;
 };
 
@@ -117,6 +118,7 @@ struct Totals {
 /// What a fixed cost comes to, and the part of it that falls into a period: linear over its stretch, rounded so that
 /// the parts of periods that follow one another sum to the whole.
 Fixed part_of(const event::FixedCost& cost, const Period& period = {});
+Fixed part_of(const Fixed& whole, Instant from, Instant to, const Period& period);
 
 /// Numbers of one set of accounts as those of another, by number; empty = the same.
 struct Renaming {

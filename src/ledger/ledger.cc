@@ -250,17 +250,21 @@ fold::Fixed fold::part_of(const event::FixedCost& cost, const Period& period) {
   const std::int64_t ppm = !cost.destination.valid() ? 1'000'000 : std::max<std::int64_t>(cost.used_ppm, 0);
   ACE_CHECK(ppm <= 1'000'000, "no more than the whole of a capacity is used");
   const Usd used{static_cast<std::int64_t>(divide_half_away(int128{cost.amount.nano} * ppm, 1'000'000))};
-  if (period.all()) return {cost.amount, used};
-  const std::int64_t length = nanos(cost.to - cost.from);
-  if (length <= 0) return period.holds(cost.from) ? Fixed{cost.amount, used} : Fixed{};
-  const auto part = [&](Usd whole) {
+  return part_of({cost.amount, used}, cost.from, cost.to, period);
+}
+
+fold::Fixed fold::part_of(const Fixed& whole, Instant from, Instant to, const Period& period) {
+  if (period.all()) return whole;
+  const std::int64_t length = nanos(to - from);
+  if (length <= 0) return period.holds(from) ? whole : Fixed{};
+  const auto part = [&](Usd amount) {
     const auto until = [&](Instant t) {
-      const std::int64_t passed = nanos(std::clamp(t, cost.from, cost.to) - cost.from);
-      return static_cast<std::int64_t>(divide_half_away(int128{whole.nano} * passed, length));
+      const std::int64_t passed = nanos(std::clamp(t, from, to) - from);
+      return static_cast<std::int64_t>(divide_half_away(int128{amount.nano} * passed, length));
     };
     return Usd{until(period.to) - until(period.from)};
   };
-  return {part(cost.amount), part(used)};
+  return {part(whole.amount), part(whole.used)};
 }
 
 namespace {

@@ -7,7 +7,7 @@
 namespace ace {
 namespace {
 
-constexpr std::string_view kMagic = "ACELEDG4";
+constexpr std::string_view kMagic = "ACELEDG5";
 
 /// Writes what it is shown.
 class Out {
@@ -191,8 +191,8 @@ class Form {
   template <class Stretch>
     requires requires(Stretch& s) { s.cost; }
   void pass(Stretch& s) {
-    fields(s.era, s.cost.kind, s.cost.destination, s.cost.from, s.cost.to, s.cost.units, s.cost.amount,
-           s.cost.used_ppm);
+    fields(s.era, s.cost.kind, s.cost.destination, s.cost.from, s.cost.to, s.cost.units, s.cost.amount, s.cost.used_ppm,
+           s.grown);
   }
   void pass(event::GpuBooking& b) { fields(b.use, b.device, b.start_ms, b.end_ms); }
   void pass(Balances& balances) {

@@ -147,7 +147,7 @@ fold::Accounts SpineLedger::State::of_period(const FleetEra& era, const Period& 
   for (const auto& [whose, standing] : stretches)
     for (const Stretch& s : standing)
       if (&eras[s.era] == &era && falls_into(s.cost, period))
-        part.fixed[{s.cost.destination, s.cost.kind}] += fold::part_of(s.cost, period);
+        part.fixed[{s.cost.destination, s.cost.kind}] += s.within(period);
   return part;
 }
 

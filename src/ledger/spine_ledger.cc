@@ -202,11 +202,33 @@ Result<void> SpineLedger::State::fixed_cost(std::uint64_t sequence, const event:
       if (Result<void> loaded = load(eras[s.era]); !loaded) return loaded;
   for (const Stretch& s : standing)
     if (overlaps(s)) book(s, -1);
+  Stretch stretch{cost, *number, {}};
+  for (const Stretch& s : standing)
+    if (overlaps(s) && s.cost.from == cost.from) s.hand_over(stretch);
   std::erase_if(standing, overlaps);
-  standing.push_back({cost, *number});
+  standing.push_back(std::move(stretch));
   book(standing.back(), 1);
   commit(JournalEntry::What::fixed, sequence, cost.from, {});
   return {};
+}
+
+fold::Fixed SpineLedger::State::Stretch::within(const Period& period) const {
+  fold::Fixed sum, before;
+  Instant since = cost.from;
+  for (const auto& [until, said] : grown) {
+    sum += fold::part_of(said - before, since, until, period);
+    before = said, since = until;
+  }
+  return sum += fold::part_of(fold::part_of(cost) - before, since, cost.to, period);
+}
+
+void SpineLedger::State::Stretch::hand_over(Stretch& longer) const {
+  longer.grown = grown;
+  if (!grown.empty()) {
+    const Instant before = grown.size() > 1 ? grown[grown.size() - 2].first : cost.from;
+    if (day_of(before) == day_of(cost.to)) longer.grown.pop_back();  // between two of one day it decides nothing
+  }
+  longer.grown.emplace_back(cost.to, fold::part_of(cost));
 }
 
 void SpineLedger::State::book(const Stretch& stretch, int sign) {

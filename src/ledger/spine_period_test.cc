@@ -189,6 +189,32 @@ TEST(SpinePeriod, lacks_what_is_not_recorded_of_its_own_time) {
   }
 }
 
+/// A live gateway says its cost again, further, every few minutes: 24 USD of the first 26 hours as it was said then,
+/// and what came out dearer later is the later days'. All together is what was said last.
+TEST(SpinePeriod, keeps_the_fixed_cost_that_was_said_of_it_while_its_stretch_grows) {
+  const World w;
+  Fleets fleets;
+  SpineLedger ledger = folded(fleets, preamble(fleets, w));
+  std::uint64_t n = 0;
+  const auto says = [&](std::int64_t hours, std::int64_t usd) {
+    ASSERT_TRUE(ledger.add(ledger.next(), fixed(++n, 0, hours, Usd{usd * 1'000'000'000})));
+  };
+  for (const std::int64_t hours : {1, 2, 10, 20, 23}) says(hours, hours);
+  says(26, 29);  // 23 until 23 h, and 6 over the 3 h after it: 2 of them before midnight
+  const Usd first{25'000'000'000};
+  EXPECT_EQ(of(ledger, days(0, 1)).statement.fixed, first);
+  for (const std::int64_t hours : {30, 40, 47}) says(hours, 29);
+  says(72, 129);  // 100 over 25 h, of which 24 are of the third day
+  const Result<SpineLedger> restored = SpineLedger::restored(ledger.state(), fleets.options());
+  ASSERT_TRUE(restored);
+  for (const SpineLedger* const each : std::initializer_list<const SpineLedger*>{&ledger, &*restored}) {
+    EXPECT_EQ(of(*each, days(0, 1)).statement.fixed, first);
+    EXPECT_EQ(of(*each, days(1, 2)).statement.fixed, Usd{8'000'000'000});
+    EXPECT_EQ(of(*each, days(2, 3)).statement.fixed, Usd{96'000'000'000});
+    EXPECT_EQ(of(*each, {}).statement.fixed, Usd{129'000'000'000});
+  }
+}
+
 /// On the day on which it began; its end, of number 1, is not a second one.
 TEST(SpinePeriod, counts_what_was_handed_on_unread_once) {
   const World w;

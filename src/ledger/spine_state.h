@@ -74,6 +74,12 @@ struct SpineLedger::State {
   struct Stretch {
     event::FixedCost cost;
     std::uint32_t era = 0;
+    /// What it came to from its beginning until earlier ends of it, as was said then; first and last of each UTC day.
+    std::vector<std::pair<Instant, fold::Fixed>> grown;
+    /// What falls into a period. A day that was over keeps what was said of it when a longer stretch costs otherwise.
+    [[nodiscard]] fold::Fixed within(const Period& period) const;
+    /// That this one stood before `longer`, which begins with it, took its place.
+    void hand_over(Stretch& longer) const;
   };
   /// Fleets of one source follow one another in one world, so no time is paid for twice over all of them; but each
   /// simulated fleet has a world of its own. @param number of the era
