@@ -488,6 +488,49 @@ class Decisions(unittest.TestCase):
             # What was under way when the first writer stopped was estimated, and corrected when its end came.
             self.assertEqual(self.report(name.name, without="corrections"), self.report("spine", without="corrections"))
 
+    def charged(self, *arguments):
+        rows = list(csv.DictReader(io.StringIO(self.ace("ledger", "chargeback", "--spine", *arguments, "--by", "hour,tenant").text)))
+        return rows, sum(decimal.Decimal(row["total_usd"]) for row in rows)
+
+    def test_books_of_a_period_are_what_falls_into_it(self):
+        rows = self.world.read("trace.csv").splitlines(keepends=True)
+        # One every quarter of an hour: 2026-01-30 to 2026-02-02.
+        at = lambda i: f"2026-{1 + (i >= 192):02}-{30 + i // 96 if i < 192 else i // 96 - 1:02}T{i % 96 // 4:02}:{i % 4 * 15:02}:00Z"
+        self.world.write("days.csv", b"".join(rows[:1] + [at(i).encode() + row[row.index(b","):] for i, row in enumerate(rows[1:340])]))
+        self.record("days.csv", "days")
+        whole, total = self.charged("days")
+        parts = [self.charged("days", *period) for period in (
+            ("--to", "2026-01-31"), ("--from", "2026-01-31", "--to", "2026-02-01"), ("--month", "2026-02"))]
+        self.assertEqual(sum(part[1] for part in parts), total)
+        hours = lambda rows: sorted({row["hour"] for row in rows if row["kind"] == "usage"})
+        self.assertEqual([hours(part[0])[0][:10] for part in parts], ["2026-01-30", "2026-01-31", "2026-02-01"])
+        self.assertEqual(sum((hours(part[0]) for part in parts), []), hours(whole))
+        # FOCUS: the rows of a month lie in it, and all of them together are the whole.
+        def focus(*period):
+            return list(csv.DictReader(io.StringIO(self.ace("ledger", "focus", "--spine", "days", *period).text)))
+        january, february = focus("--month", "2026-01"), focus("--month", "2026-02")
+        self.assertEqual(january + february, focus())
+        for month, begin, end in ((january, "2026-01-01", "2026-02-01"), (february, "2026-02-01", "2026-03-01")):
+            for row in month:
+                self.assertEqual((row["BillingPeriodStart"][:10], row["BillingPeriodEnd"][:10]), (begin, end))
+                self.assertTrue(begin <= row["ChargePeriodStart"][:10] < row["ChargePeriodEnd"] <= end + "T00:00:00Z", row)
+        self.assertEqual(sum(decimal.Decimal(row["BilledCost"]) for row in january + february), total)
+        # A month that is not over says so.
+        self.assertIn("is not over", self.ace("ledger", "chargeback", "--spine", "days", "--month", "2026-02").err)
+        self.assertNotIn("is not over", self.ace("ledger", "chargeback", "--spine", "days", "--month", "2026-01").err)
+        # A report of a period is made again as well.
+        self.world.write("period.json", self.ace("ledger", "report", "days", "--from", "2026-01-31", "--to", "2026-02-01", "--json").out)
+        self.assertEqual(json.loads(self.world.read("period.json"))["ledger"]["period"], {"from": "2026-01-31", "to": "2026-02-01"})
+        self.ace("verify", "days", "--report", "period.json")
+        # A bill is compared with the days of the period alone.
+        self.world.write("bill.csv", b"day,model,provider,requests\n2026-01-30,large,alpha,1\n2026-01-31,large,alpha,1\n")
+        ran = self.ace("ledger", "reconcile", "--spine", "days", "--bill", "bill.csv", "--from", "2026-01-31", "--to", "2026-02-01", code=1)
+        self.assertIn("1 lines of the bill are of days outside", ran.err)
+        self.assertNotIn("2026-01-30", ran.text)
+        for wrong, said in ((("--from", "2026-1-1"), "--from: expected a UTC day"), (("--month", "2026-01-01"), "--month: expected a month"),
+                            (("--month", "2026-01", "--to", "2026-02-01"), "excludes")):
+            self.assertIn(said, self.ace("ledger", "chargeback", "--spine", "days", *wrong, code=2).err)
+
     def test_options_of_a_replay_are_refused_where_nothing_is_replayed(self):
         for option in (("--window", "2026-01-05T00:00:00Z,2026-01-05T03:00:00Z"), ("--seed", "9"), ("--gaps", "nofile"),
                        ("--model", "nomodel"), ("--prices", "nofile"), ("--fleet", "fleet.yaml")):

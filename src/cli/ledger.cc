@@ -60,15 +60,33 @@ Result<void> run_focus(const FocusArguments& arguments, Context& context) {
   focus::Checker checker(header, *version);
   std::string csv;
   focus::append_csv_header(csv, header);
-  focus::rows(books->folded.statement, books->fleet,
-              {books->folded.tenants, books->folded.teams, books->folded.projects}, options,
-              [&](const focus::Cells& cells) {
-                checker.row(cells);
-                focus::append_csv(csv, header, cells);
-                if (csv.size() < (1U << 20)) return;
-                *context.out << csv;
-                csv.clear();
-              });
+  const auto write = [&](const Statement& statement, const Fleet& fleet, const SymbolNames& names) {
+    focus::rows(statement, fleet, names, options, [&](const focus::Cells& cells) {
+      checker.row(cells);
+      focus::append_csv(csv, header, cells);
+      if (csv.size() < (1U << 20)) return;
+      *context.out << csv;
+      csv.clear();
+    });
+  };
+  const Analysis& a = books->folded;
+  if (!books->spine) {
+    write(a.statement, books->fleet, {a.tenants, a.teams, a.projects});
+  } else {
+    // One billing period is one month: each is closed by itself, and no row reaches over its end. What is paid for
+    // before the first request or after the last one belongs to their months.
+    const Instant last = a.statement.to;
+    for (Period month = month_of(a.statement.from), next; month.from <= last; month = next) {
+      next = month_of(month.to);
+      Period asked = common(month, books->period);
+      if (month.holds(a.statement.from)) asked.from = books->period.from;
+      if (next.from > last) asked.to = books->period.to;
+      const Result<FoldedBooks> part =
+          books->spine->ledger.close(books->grade, {books->snapshot, books->settlement, books->idle, asked});
+      if (!part) return Error(part.error());
+      write(part->statement, part->fleet, {part->tenants, part->teams, part->projects});
+    }
+  }
   *context.out << csv;
   checker.finish();
   return judged(checker, "the export");
@@ -175,6 +193,11 @@ Result<void> run_reconcile(const ReconcileArguments& arguments, Context& context
   for (Billed& b : *theirs)  // an alias of the fleet is the model it stands for
     if (const std::optional<ModelId> model = books->fleet.model(b.model))
       b.model = books->fleet.models[model->value].name;
+  const std::size_t stated = theirs->size();
+  std::erase_if(*theirs, [&](const Billed& b) { return !books->period.holds(instant(b.day * nanos(kDay))); });
+  if (theirs->size() < stated)
+    *context.err << fmt::format("ace: note: {} lines of the bill are of days outside of the period\n",
+                                stated - theirs->size());
   const Statement& s = books->folded.statement;
   std::vector<Billed> ours = billed_by_ledger(s, books->fleet);
   std::uint64_t nowhere = 0;

@@ -74,6 +74,8 @@ std::vector<std::string> assumptions_of(const Books& books) {
 }
 
 Result<Books> from_spine(const BooksArguments& arguments, Context& context) {
+  const Result<Period> period = period_from(arguments.from, arguments.to, arguments.month);
+  if (!period) return Error(period.error());
   LedgerOptions options;
   options.archive = arguments.archive;
   options.use_view = options.save_view = arguments.use_view;
@@ -95,7 +97,8 @@ Result<Books> from_spine(const BooksArguments& arguments, Context& context) {
     if (other != books.grade)
       *context.err << fmt::format("ace: note: {} events are not in this; --grade {} shows them\n", name_of(other),
                                   name_of(other));
-  Result<FoldedBooks> folded = made->ledger.close(books.grade, {arguments.snapshot, books.settlement, books.idle, {}});
+  Result<FoldedBooks> folded =
+      made->ledger.close(books.grade, {arguments.snapshot, books.settlement, books.idle, *period});
   if (!folded) return std::move(folded).error();
   if (const std::uint64_t early = made->ledger.acknowledged_early(); early > 0)
     *context.err << fmt::format(
@@ -103,12 +106,19 @@ Result<Books> from_spine(const BooksArguments& arguments, Context& context) {
         "to a second of others\n",
         early);
   if (folded->statement.requests == 0) *context.err << "ace: warning: 0 requests\n";
+  if (const Instant latest = made->ledger.latest();
+      !period->all() && period->to != Instant::max() && latest < period->to)
+    *context.err << fmt::format(
+        "ace: note: the period is not over: the latest event is of {}, and later ones will "
+        "change what it comes to\n",
+        to_rfc3339(latest == Instant::min() ? Instant{} : latest));
   books.fleet = std::move(folded->fleet);
   books.facts = folded->facts;
   books.fixed_due = folded->fixed_due;
   books.fixed_missing = folded->fixed_missing;
   books.fully_loaded = folded->fully_loaded();
   books.snapshot = arguments.snapshot;
+  books.period = *period;
   Analysis& a = books.folded;
   a.statement = std::move(folded->statement);
   a.tenants = std::move(folded->tenants);
@@ -140,8 +150,15 @@ void add_grade(CLI::App& command, BooksArguments& arguments, CLI::Option* spine)
   CLI::Option* const archive =
       command.add_option("--archive", arguments.archive, std::string("of a spine: ") + kArchiveHelp);
   archive->type_name("DIR");
+  CLI::Option* const from =
+      command.add_option("--from", arguments.from, "of a spine: requests admitted on this UTC day or later");
+  CLI::Option* const to = command.add_option("--to", arguments.to, "of a spine: requests admitted before this UTC day");
+  CLI::Option* const month =
+      command.add_option("--month", arguments.month, "of a spine: requests admitted in this month, UTC");
+  for (CLI::Option* const day : {from, to}) day->type_name("YYYY-MM-DD")->excludes(month);
+  month->type_name("YYYY-MM");
   if (spine != nullptr)
-    for (CLI::Option* const option : {grade, snapshot, archive}) option->needs(spine);
+    for (CLI::Option* const option : {grade, snapshot, archive, from, to, month}) option->needs(spine);
 }
 
 }  // namespace

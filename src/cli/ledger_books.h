@@ -14,6 +14,7 @@ struct BooksArguments {
   ReplayArguments replay;
   std::string spine, grade, archive;
   std::optional<std::uint64_t> snapshot;  ///< of a spine: what was recorded under this fleet alone
+  std::string from, to, month;            ///< of a spine: days, or a month, of the books
   bool use_view = true;                   ///< what was folded before, if it fits
   std::optional<std::uint64_t> before;    ///< only records before this one; then without the view
 };
@@ -30,11 +31,12 @@ struct Books {
   bool fully_loaded = true;
   Grade grade = Grade::modelled;
   std::optional<std::uint64_t> snapshot;
+  Period period;
 };
 
 /// A trace with its fleet, or --spine DIR.
 void add_source(CLI::App& command, BooksArguments& arguments);
-/// --grade, --snapshot, --archive, --settlement, --idle.
+/// --grade, --snapshot, --archive, --from, --to, --month, --settlement, --idle.
 void add_closing(CLI::App& command, BooksArguments& arguments);
 Result<Books> books_of(const BooksArguments& arguments, Context& context);
 

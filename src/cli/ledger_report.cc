@@ -47,6 +47,15 @@ Json logged_section(const Statement& s, const Fleet& fleet) {
   return section;
 }
 
+/// The first day and the one after the last, null where it is open; null for all time.
+Json period_json(const Period& period) {
+  if (period.all()) return nullptr;
+  const auto day = [](Instant t) {
+    return t == Instant::min() || t == Instant::max() ? Json(nullptr) : Json(to_rfc3339(t).substr(0, 10));
+  };
+  return {{"from", day(period.from)}, {"to", day(period.to)}};
+}
+
 /// What a ledger over a spine knows beside its statement.
 Json ledger_section(const Books& books) {
   const LedgerOfSpine& spine = *books.spine;
@@ -60,6 +69,7 @@ Json ledger_section(const Books& books) {
           {"records", spine.ledger.next()},
           {"grade", name_of(books.grade)},
           {"snapshot", books.snapshot ? Json(*books.snapshot) : Json(nullptr)},
+          {"period", period_json(books.period)},
           {"requests_pending", spine.ledger.pending()},
           {"requests_estimated", f.estimated},
           {"estimated_usd", to_decimal(f.estimated_cost)},
@@ -114,6 +124,9 @@ Result<LedgerReportCheck> check_ledger_report(const std::string& directory, cons
     arguments.grade = claimed.at("ledger").at("grade");
     if (const Json& snapshot = claimed.at("ledger").at("snapshot"); !snapshot.is_null())
       arguments.snapshot = snapshot.get<std::uint64_t>();
+    if (const Json& period = claimed.at("ledger").at("period"); !period.is_null())
+      for (const auto& [key, day] : {std::pair{"from", &arguments.from}, std::pair{"to", &arguments.to}})
+        if (const Json& said = period.at(key); !said.is_null()) *day = said.get<std::string>();
     arguments.before = claimed.at("ledger").at("records");
     arguments.replay.settlement = claimed.at("source").at("settlement");
     arguments.replay.idle = claimed.at("source").at("idle");
