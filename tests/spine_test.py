@@ -531,6 +531,22 @@ class Decisions(unittest.TestCase):
                             (("--month", "2026-01", "--to", "2026-02-01"), "excludes")):
             self.assertIn(said, self.ace("ledger", "chargeback", "--spine", "days", *wrong, code=2).err)
 
+    def test_what_tenants_reserve_is_theirs_and_each_idle_policy_is_another(self):
+        self.world.write("reserved.yaml", self.world.read("fleet.yaml").replace(b"labs: {slo: agent}", b"labs: {slo: agent, reserved: {h100: 30%}}\n"
+                                                                                b"  never: {reserved: {h100: 20%}}"))
+        self.record("trace.csv", "reserved", "reserved.yaml")
+        bills = {}
+        for policy in ("by-usage", "by-reservation", "even", "keep-idle"):
+            replayed, recorded = (self.ace("ledger", "chargeback", *source, "--by", "tenant", "--idle", policy).text for source in
+                                  (("trace.csv", "--fleet", "reserved.yaml", "--salt-file", "salt"), ("--spine", "reserved")))
+            bills[policy] = list(csv.DictReader(io.StringIO(recorded)))
+            self.assertEqual({(row["kind"], row["tenant"]) for row in csv.DictReader(io.StringIO(replayed))},
+                             {(row["kind"], row["tenant"]) for row in bills[policy]})
+            self.assertIn(("reserved_idle", "never"), {(row["kind"], row["tenant"]) for row in bills[policy]})
+        self.assertEqual(len({str(bill) for bill in bills.values()}), 4)
+        self.assertEqual(len({sum(decimal.Decimal(row["total_usd"]) for row in bill) for bill in bills.values()}), 1)
+        self.ace("verify", "reserved")
+
     def test_options_of_a_replay_are_refused_where_nothing_is_replayed(self):
         for option in (("--window", "2026-01-05T00:00:00Z,2026-01-05T03:00:00Z"), ("--seed", "9"), ("--gaps", "nofile"),
                        ("--model", "nomodel"), ("--prices", "nofile"), ("--fleet", "fleet.yaml")):
