@@ -658,6 +658,8 @@ class LedgerOfASpine(Case):
             self.assertEqual(want[section], self.report("ledger-whole")[section], section)
         view = HERE.folder / "ledger-small" / "ledger.view"
         view.unlink()
+        replayed = ("analyze", "--spine", "ledger-small", "--sensitivity", "off", "--json")
+        before = self.run_ace(*replayed).text
         self.run_ace("spine", "archive", "ledger-small", "ledger-kept")
         self.run_ace("spine", "prune", "ledger-small", "--to", "2", "--archive", "ledger-kept")
         self.assertTrue(view.exists(), "brought up to date before its records went")
@@ -668,6 +670,10 @@ class LedgerOfASpine(Case):
         view.unlink()
         self.refused("ledger", "report", "ledger-small", says=["--archive"])
         self.assertEqual(self.report("ledger-small", "--archive", "ledger-kept"), want)
+        # Recorded arrivals are replayed from both as from the whole log.
+        self.assertEqual(self.run_ace(*replayed, "--archive", "ledger-kept").text, before)
+        self.refused(*replayed, says=["no fleet is recorded"])
+        self.refused("analyze", "trace.csv", "--fleet", "fleet.yaml", "--archive", "ledger-kept", says=["--archive goes with --spine"])
         HERE.write("all.yaml", "budgets: {all: {window: total, limit: \"1 USD\"}}\n")
         told = self.run_ace("ledger", "budget", "ledger-small", "--archive", "ledger-kept", "--fleet", "all.yaml", "--json").text
         self.assertEqual(json.loads(told)["budgets"][0]["spent_usd"], want["headline"]["actual_marginal_usd"])

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "adapters/durable_file.h"
+#include "adapters/log_view.h"
 #include "adapters/posix_disk.h"
 #include "core/text.h"
 
@@ -159,9 +160,9 @@ void Snapshots::hear(const event::Record& record) {
     recorded_.insert_or_assign(record.snapshot, *changed);
 }
 
-Result<std::unique_ptr<Snapshots>> Snapshots::read(const std::string& directory) {
-  Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(directory, PosixDisk::Access::read);
-  if (!disk) return std::move(disk).error();
+Result<std::unique_ptr<Snapshots>> Snapshots::read(const std::string& directory, const std::string& archive) {
+  const Result<std::unique_ptr<spine::Disk>> disk = LogView::whole(directory, archive);
+  if (!disk) return Error(disk.error());
   auto snapshots = std::make_unique<Snapshots>(directory);
   const Result<spine::LogSummary> log = spine::read_log(**disk, {}, [&](const spine::Frame& frame) -> Result<void> {
     if (frame.type != spine::RecordType::event) return {};

@@ -56,8 +56,8 @@ class Snapshots {
  public:
   /// @param directory of the spine
   explicit Snapshots(const std::string& directory) : files_(directory) {}
-  /// Those that the log in `directory` tells of. @return as read_log()
-  static Result<std::unique_ptr<Snapshots>> read(const std::string& directory);
+  /// Those that the log in `directory`, with its archive (or none), tells of. @return as read_log()
+  static Result<std::unique_ptr<Snapshots>> read(const std::string& directory, const std::string& archive = {});
   /// Takes note of a FleetChanged; others mean nothing here.
   void hear(const event::Record& record);
   /// The snapshot, which lives as long as this.

@@ -16,6 +16,26 @@ Result<LogView> LogView::open(const std::string& directory, const std::string& a
   return view;
 }
 
+namespace {
+
+/// Holds the two that it reads from.
+class WholeDisk : public spine::ArchivedDisk {
+ public:
+  WholeDisk(std::unique_ptr<PosixDisk> log, std::unique_ptr<PosixDisk> archive)
+      : ArchivedDisk(*log, archive ? *archive : *log), log_(std::move(log)), archive_(std::move(archive)) {}
+
+ private:
+  std::unique_ptr<PosixDisk> log_, archive_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<spine::Disk>> LogView::whole(const std::string& directory, const std::string& archive) {
+  Result<LogView> view = open(directory, archive);
+  if (!view) return std::move(view).error();
+  return std::unique_ptr<spine::Disk>(std::make_unique<WholeDisk>(std::move(view->log_), std::move(view->archive_)));
+}
+
 Result<std::vector<event::Record>> SpineEvents::operator()(std::uint32_t tenant, RequestId id, std::uint64_t before) {
   const Result<std::vector<spine::Finder::Found>> found = finder_.request(tenant, {id.high, id.low}, before);
   if (!found) return Error(found.error());

@@ -14,6 +14,8 @@ class LogView {
  public:
   /// @param archive directory, or empty: then `directory` may be an archive itself
   static Result<LogView> open(const std::string& directory, const std::string& archive);
+  /// The same as one directory that owns what it reads. @see open()
+  static Result<std::unique_ptr<spine::Disk>> whole(const std::string& directory, const std::string& archive);
   spine::Disk& disk() { return *together_; }  ///< both
   spine::Disk& itself() { return *log_; }     ///< without the archive
 

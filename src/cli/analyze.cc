@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/record.h"
 #include "cli/replay_arguments.h"
+#include "cli/spine.h"
 #include "ledger/ledger.h"
 #include "report/report.h"
 
@@ -159,6 +160,8 @@ void add_analyze(CLI::App& app, Context& context) {
       ->add_option("--requests", arguments->requests,
                    "also write one CSV row per request, so that anyone can add the report up again")
       ->type_name("FILE");
+  command->add_option("--archive", arguments->replay.archive, std::string("of a spine: ") + kArchiveHelp)
+      ->type_name("DIR");
   command
       ->add_option(
           "--record", arguments->record,

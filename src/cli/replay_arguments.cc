@@ -211,7 +211,7 @@ Result<void> open_recorded(const ReplayArguments& a, Prepared& p) {
   SpineTrace::Options options;
   options.snapshot = a.snapshot;
   options.each = [heard = p.realised.get()](const event::Record& record) { return heard->hear(record); };
-  Result<std::unique_ptr<RequestSource>> source = open_spine(a.spine, std::move(options));
+  Result<std::unique_ptr<RequestSource>> source = open_spine(a.spine, a.archive, std::move(options));
   if (!source) return std::move(source).error();
   p.source = *std::move(source);
   p.options.each = [&p](const Settled& settled) { p.predicted.add(p.snapshot, settled); };
@@ -229,9 +229,11 @@ Result<std::unique_ptr<Prepared>> prepare(const ReplayArguments& given, Context&
     return Error(Errc::bad_input, "trace is required: a request log, - for standard input, or --spine DIR");
   if (a.spine.empty() && a.snapshot)
     return Error(Errc::bad_input, "--snapshot goes with --spine: a trace is of no snapshot");
+  if (a.spine.empty() && !a.archive.empty())
+    return Error(Errc::bad_input, "--archive goes with --spine: a trace has no archive");
   std::unique_ptr<Snapshots> snapshots;
   if (!a.spine.empty()) {
-    Result<std::unique_ptr<Snapshots>> read = Snapshots::read(a.spine);
+    Result<std::unique_ptr<Snapshots>> read = Snapshots::read(a.spine, a.archive);
     if (!read) return std::move(read).error();
     snapshots = *std::move(read);
   }

@@ -24,6 +24,7 @@ Result<Naming> naming_from(const NamingArguments& arguments, const Fleet& fleet)
 struct ReplayArguments : NamingArguments {
   std::string trace, window;
   std::string spine;                      ///< in the place of a trace
+  std::string archive;                    ///< of the spine: segments that were pruned since
   std::optional<std::uint64_t> snapshot;  ///< of a spine: only requests under this fleet
   FormatArguments format;
   std::string gaps;

@@ -116,7 +116,7 @@ void add_trace_arguments(CLI::App& command, TraceArguments& a) {
 }
 
 Result<std::unique_ptr<RequestSource>> open_trace(const TraceArguments& a) {
-  if (is_spine(a.path)) return open_spine(a.path, {});
+  if (is_spine(a.path)) return open_spine(a.path, "", {});
   std::optional<FleetReading> declared;
   if (!a.fleet.empty()) {
     Result<FleetReading> reading = load_fleet(a.fleet, "");

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <ostream>
 
-#include "adapters/posix_disk.h"
+#include "adapters/log_view.h"
 #include "cli/files.h"
 
 namespace ace::cli {
@@ -105,8 +105,9 @@ bool is_spine(const std::string& path) {
   return std::filesystem::is_directory(path, none) && std::filesystem::exists(path + "/log", none);
 }
 
-Result<std::unique_ptr<RequestSource>> open_spine(const std::string& directory, SpineTrace::Options options) {
-  Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(directory, PosixDisk::Access::read);
+Result<std::unique_ptr<RequestSource>> open_spine(const std::string& directory, const std::string& archive,
+                                                  SpineTrace::Options options) {
+  Result<std::unique_ptr<spine::Disk>> disk = LogView::whole(directory, archive);
   if (!disk) return std::move(disk).error();
   return sorted(std::make_unique<SpineTrace>(*std::move(disk), std::move(options)));
 }

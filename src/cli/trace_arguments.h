@@ -35,7 +35,8 @@ CLI::Validator number_above_zero();
 /// Is it the directory of an event spine?
 bool is_spine(const std::string& path);
 /// Its requests in order of time. @return as PosixDisk::open()
-Result<std::unique_ptr<RequestSource>> open_spine(const std::string& directory, SpineTrace::Options options);
+Result<std::unique_ptr<RequestSource>> open_spine(const std::string& directory, const std::string& archive,
+                                                  SpineTrace::Options options);
 
 /// Says on stderr which rows a source left out, and what else deserves a look.
 void say_what_was_left_out(const RequestSource& source, Context& context);
