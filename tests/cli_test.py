@@ -48,7 +48,7 @@ class Help(Case):
     COMMANDS = ["", "analyze", "ingest", "explain", "verify", "ledger", "ledger chargeback",
                 "ledger focus", "ledger focus-check", "ledger reconcile", "ledger report", "ledger close", "ledger rebuild", "ledger budget", "trace", "trace stats", "trace convert", "trace generate", "trace fit", "fleet",
                 "fleet check", "fleet curve", "import", "import litellm", "prices", "prices show", "prices check", "prices corrections", "prices catalog", "prices diff",
-                "spine", "spine stat", "spine tail", "spine export", "spine verify", "spine checkpoint", "spine prove", "spine archive", "spine prune",
+                "spine", "spine stat", "spine tail", "spine export", "spine verify", "spine checkpoint", "spine rotate-key", "spine prove", "spine archive", "spine prune",
                 "spine append", "plan", "plan forecast", "plan size", "plan valley", "plan spot", "plan spot evaluate", "plan spot watch", "serve", "simulate-provider", "keys", "keys new", "keys list", "keys rotate", "keys revoke", "completion"]
 
     def test_every_command_has_help_with_usage_and_every_listed_command_is_known_here(self):

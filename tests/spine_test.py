@@ -289,6 +289,60 @@ class Proofs(Case):
         self.refused("spine", "prove", self.log, says=["prove what?"])
 
 
+class Keys(Case):
+    def keys_of(self, ran):
+        return re.findall(r"[0-9a-f]{64}", ran.stderr)
+
+    def test_a_key_is_replaced_by_one_that_it_introduced_and_by_no_other(self):
+        first, = self.keys_of(self.ace("spine", "checkpoint", self.log))
+        turned = self.ace("spine", "rotate-key", self.log)
+        self.assertEqual(self.keys_of(turned)[0], first)
+        second = self.keys_of(turned)[1]
+        self.assertNotEqual(first, second)
+        self.assertIn("\nsuccessor ", turned.stdout)
+        held = self.here / "held"
+        held.write_text(turned.stdout)
+        self.append(self.log, 2, 50, "--checkpoint", str(held))
+        third = self.keys_of(self.ace("spine", "rotate-key", self.log))[1]
+        self.append(self.log, 3, 50)
+        for key in (first, second, third):
+            self.ace("verify", self.log, "--key", key)
+            self.ace("verify", self.log, "--key", key, "--checkpoint", held, code=1 if key == third else 0)
+        self.refused("verify", self.log, "--key", second[::-1], code=1, says=["signed by the given key"])
+        # A key of its own, which nobody introduced.
+        (self.log / "signing.pem").unlink()
+        self.append(self.log, 4, 50)
+        other, = self.keys_of(self.ace("spine", "checkpoint", self.log))
+        for key in (first, second, third, other):
+            self.refused("verify", self.log, "--key", key, code=1, says=["expected a checkpoint signed by"])
+
+    def test_a_hand_over_that_was_cut_off_is_ended(self):
+        before = (self.log / "signing.pem").read_bytes()
+        first, second = self.keys_of(self.ace("spine", "rotate-key", self.log))
+        # As if the machine had stopped when the log named the next key, and not yet put it in its place.
+        (self.log / "signing.pem").rename(self.log / "signing.next.pem")
+        (self.log / "signing.pem").write_bytes(before)
+        (self.log / "signing.pem").chmod(0o600)
+        self.append(self.log, 2, 50)
+        self.assertEqual(self.keys_of(self.ace("spine", "checkpoint", self.log)), [second])
+        self.assertFalse((self.log / "signing.next.pem").exists())
+        self.ace("verify", self.log, "--key", first)
+        # And before the log named it: the old one still signs, and the one that waits is handed over to next time.
+        self.ace("spine", "stat", self.log)
+        (self.log / "signing.next.pem").write_bytes(before)
+        (self.log / "signing.next.pem").chmod(0o600)
+        self.append(self.log, 3, 50)
+        self.assertEqual(self.keys_of(self.ace("spine", "checkpoint", self.log)), [second])
+        self.assertEqual(self.keys_of(self.ace("spine", "rotate-key", self.log)), [second, first])
+        for key in (first, second):
+            self.ace("verify", self.log, "--key", key)
+
+    def test_where_there_is_no_log_no_key_is_made(self):
+        (self.here / "nothing").mkdir()
+        self.refused("spine", "rotate-key", self.here / "nothing", says=["holds no spine"])
+        self.assertEqual(list((self.here / "nothing").iterdir()), [])
+
+
 class Archives(Case):
     def test_segments_are_removed_once_an_archive_holds_them_and_read_together_again(self):
         whole = json.loads(self.ace("verify", self.log, "--json").stdout)

@@ -75,7 +75,7 @@ Result<void> run_close(const CloseArguments& arguments, Context& context) {
     return Error(there.error());
   else if (const Result<spine::Log::Identity> log = spine::Log::identity(**there); !log)
     return Error(log.error());
-  const Result<spine::Signer> signer = signer_at(signing_key_of(arguments.directory));
+  const Result<spine::Signer> signer = signer_of(arguments.directory);
   if (!signer) return Error(signer.error());
   Result<std::unique_ptr<SpineWriter>> writer =
       SpineWriter::open(arguments.directory, store_options(*signer, spine::Durability::group), clock);

@@ -15,7 +15,7 @@ Result<std::unique_ptr<OpenRecording>> OpenRecording::open(const std::string& di
   // The directory first, so that the key has a place to lie.
   if (Result<std::unique_ptr<PosixDisk>> made = PosixDisk::open(directory, PosixDisk::Access::own); !made)
     return std::move(made).error();
-  Result<spine::Signer> signer = signer_at(signing_key_of(directory));
+  Result<spine::Signer> signer = signer_of(directory);
   if (!signer) return std::move(signer).error();
   std::unique_ptr<OpenRecording> open(new OpenRecording(directory, *std::move(signer)));
   spine::StoreOptions options = store_options(open->signer_, spine::Durability::group);

@@ -143,7 +143,7 @@ Result<void> serve(Arguments& arguments, Context& context) {
   // The directory first, so that the key has a place to lie.
   if (Result<std::unique_ptr<PosixDisk>> made = PosixDisk::open(config->spine_dir, PosixDisk::Access::own); !made)
     return std::move(made).error();
-  const Result<spine::Signer> signer = signer_at(signing_key_of(config->spine_dir));
+  const Result<spine::Signer> signer = signer_of(config->spine_dir);
   if (!signer) return Error(signer.error());
   options.store = store_options(*signer, config->durability);
   options.store.spool_bytes = 32U << 20;

@@ -1,11 +1,38 @@
 #include "cli/spine.h"
 
 #include <charconv>
+#include <filesystem>
 #include <random>
 
+#include "adapters/durable_file.h"
 #include "cli/files.h"
 
 namespace ace::cli {
+
+Result<void> take_over(const std::string& directory) {
+  const Result<std::string> next = read_file(next_key_of(directory));
+  if (!next) return Error(next.error());
+  if (Result<void> written = write_durably(signing_key_of(directory), *next); !written)
+    return std::move(written).error().with("the signing key");
+  std::error_code ignored;  // what stays is the key that signs already
+  std::filesystem::remove(next_key_of(directory), ignored);
+  return {};
+}
+
+Result<spine::Signer> signer_of(const std::string& directory) {
+  std::error_code none;
+  if (!std::filesystem::exists(next_key_of(directory), none)) return signer_at(signing_key_of(directory));
+  const Result<spine::Signer> next = signer_at(next_key_of(directory));
+  if (!next) return Error(next.error());
+  const Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(directory, PosixDisk::Access::read);
+  if (!disk) return Error(disk.error());
+  const Result<spine::LogSummary> log =
+      spine::read_log(**disk, {}, [](const spine::Frame&) -> Result<void> { return {}; });
+  if (!log) return Error(log.error()).with("looking whether the signing key was handed over");
+  if (log->successor == next->public_key())
+    if (Result<void> taken = take_over(directory); !taken) return std::move(taken).error();
+  return signer_at(signing_key_of(directory));
+}
 
 spine::StoreOptions store_options(const spine::Signer& signer, spine::Durability durability) {
   spine::StoreOptions options;

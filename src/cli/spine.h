@@ -13,6 +13,14 @@ namespace ace::cli {
 /// Where the key lies that signs the checkpoints of the log in `directory`.
 inline std::string signing_key_of(const std::string& directory) { return directory + "/signing.pem"; }
 
+/// That key; made if there is none. A hand-over that was cut off is ended first: if the log names the key that waits as
+/// the successor, it is the one that signs.
+Result<spine::Signer> signer_of(const std::string& directory);
+/// Where the next key waits until the log has its hand-over.
+inline std::string next_key_of(const std::string& directory) { return directory + "/signing.next.pem"; }
+/// Puts the key that waits in the place of the one before it.
+Result<void> take_over(const std::string& directory);
+
 /// Options for opening the log of `directory` as its owner. @param signer outlives the log
 spine::StoreOptions store_options(const spine::Signer& signer, spine::Durability durability);
 

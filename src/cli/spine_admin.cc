@@ -56,7 +56,7 @@ Result<void> newest_checkpoint(const Arguments& a, const spine::Signer& signer, 
 Result<void> checkpoint(const Arguments& a, Context& context) {
   WallClock clock;
   if (Result<void> there = has_log(a.directory); !there) return there;
-  const Result<spine::Signer> signer = signer_at(signing_key_of(a.directory));
+  const Result<spine::Signer> signer = signer_of(a.directory);
   if (!signer) return Error(signer.error());
   Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(a.directory, PosixDisk::Access::own);
   if (!disk && disk.error().code() == Errc::conflict) return newest_checkpoint(a, *signer, context);
@@ -69,6 +69,31 @@ Result<void> checkpoint(const Arguments& a, Context& context) {
   if (Result<void> done = log->commit(clock.now()); !done) return done;
   *context.out << log->last_checkpoint();
   say_who_signed(*signer, context);
+  return {};
+}
+
+Result<void> rotate_key(const Arguments& a, Context& context) {
+  WallClock clock;
+  if (Result<void> there = has_log(a.directory); !there) return there;
+  Result<std::unique_ptr<PosixDisk>> disk = PosixDisk::open(a.directory, PosixDisk::Access::own);
+  if (!disk) return std::move(disk).error().with("the signing key is its writer's, who must be stopped before");
+  const Result<spine::Signer> signer = signer_of(a.directory);
+  if (!signer) return Error(signer.error());
+  // On the disk before the log names it, so that there is no moment without the key that signs.
+  const Result<spine::Signer> next = signer_at(next_key_of(a.directory));
+  if (!next) return Error(next.error());
+  spine::Recovery recovery;
+  Result<spine::Log> log =
+      spine::Log::open(**disk, store_options(*signer, spine::Durability::group).log, clock.now(), recovery);
+  if (!log) return std::move(log).error();
+  if (Result<void> done = log->hand_over(*next, clock.now()); !done) return done;
+  if (Result<void> done = log->commit(clock.now()); !done) return done;
+  if (Result<void> done = take_over(a.directory); !done) return done;
+  *context.out << log->last_checkpoint();
+  const spine::PublicKey before = signer->public_key();
+  *context.err << "ace: handed over from " << to_hex({reinterpret_cast<const char*>(before.data()), before.size()})
+               << "\n";
+  say_who_signed(*next, context);
   return {};
 }
 
@@ -190,6 +215,14 @@ void add_spine_admin(CLI::App& spine, Context& context) {
   checkpoint_command->add_option("directory", c->directory, "of the log")->required();
   checkpoint_command->callback([c, &context] {
     if (Result<void> done = checkpoint(*c, context); !done) context.fail(done.error());
+  });
+  auto r = std::make_shared<Arguments>();
+  CLI::App* rotate_command = spine.add_subcommand("rotate-key",
+                                                  "Hand the signing of checkpoints over to a new key, by a checkpoint "
+                                                  "that both sign; prints it to be kept elsewhere");
+  rotate_command->add_option("directory", r->directory, "of the log; nothing else may be writing it")->required();
+  rotate_command->callback([r, &context] {
+    if (Result<void> done = rotate_key(*r, context); !done) context.fail(done.error());
   });
   auto v = std::make_shared<Arguments>();
   CLI::App* archive_command = spine.add_subcommand(

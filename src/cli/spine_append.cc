@@ -61,7 +61,7 @@ Result<void> run(const Arguments& a, Context& context) {
   // The directory first, so that the key has a place to lie.
   if (Result<std::unique_ptr<PosixDisk>> made = PosixDisk::open(a.directory, PosixDisk::Access::own); !made)
     return std::move(made).error();
-  const Result<spine::Signer> signer = signer_at(signing_key_of(a.directory));
+  const Result<spine::Signer> signer = signer_of(a.directory);
   if (!signer) return Error(signer.error());
   spine::StoreOptions options = store_options(*signer, durability);
   options.log.segment_bytes = a.segment_bytes;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -14,15 +15,17 @@ constexpr std::string_view kDash = "\xe2\x80\x94 ";
 constexpr std::string_view kEd25519("\x01", 1);
 
 /// First 4 bytes of SHA-256(name, line end, algorithm, key), as signed notes name keys.
+std::string_view bytes_of(const PublicKey& key) { return {reinterpret_cast<const char*>(key.data()), key.size()}; }
+
 std::string key_id(std::string_view origin, const PublicKey& key) {
-  const Digest digest =
-      Sha256()({origin, "\n", kEd25519, std::string_view(reinterpret_cast<const char*>(key.data()), key.size())});
+  const Digest digest = Sha256()({origin, "\n", kEd25519, bytes_of(key)});
   return std::string(view(digest).substr(0, 4));
 }
 
 std::string text_of(const Checkpoint& c) {
   return fmt::format("{}\n{}\n{}\nchain {}\ntime {}\n", c.origin, c.size, to_base64(view(c.root)),
-                     to_base64(view(c.chain)), nanos(c.at));
+                     to_base64(view(c.chain)), nanos(c.at)) +
+         (c.successor ? "successor " + to_base64(bytes_of(*c.successor)) + "\n" : "");
 }
 
 std::optional<std::string_view> line_of(std::string_view& rest) {
@@ -59,6 +62,11 @@ std::optional<Checkpoint> read(std::string_view note, std::string_view& signed_t
       !number(time->substr(5), at))
     return {};
   c.at = instant(at);
+  if (rest.starts_with("successor ")) {
+    const Result<std::string> key = from_base64(line_of(rest).value_or("successor ").substr(10));
+    if (!key || key->size() != c.successor.emplace().size()) return {};
+    std::copy(key->begin(), key->end(), c.successor->begin());
+  }
   signed_text = note.substr(0, note.size() - rest.size());
   if (!rest.starts_with('\n')) return {};
   signatures = rest.substr(1);
@@ -67,10 +75,23 @@ std::optional<Checkpoint> read(std::string_view note, std::string_view& signed_t
 
 }  // namespace
 
+namespace {
+
+std::string signature_line(const Checkpoint& checkpoint, const std::string& text, const Signer& signer) {
+  return std::string(kDash) + checkpoint.origin + " " +
+         to_base64(key_id(checkpoint.origin, signer.public_key()) + signer.sign(text)) + "\n";
+}
+
+}  // namespace
+
 std::string to_note(const Checkpoint& checkpoint, const Signer& signer) {
   const std::string text = text_of(checkpoint);
-  return text + "\n" + std::string(kDash) + checkpoint.origin + " " +
-         to_base64(key_id(checkpoint.origin, signer.public_key()) + signer.sign(text)) + "\n";
+  return text + "\n" + signature_line(checkpoint, text, signer);
+}
+
+std::string to_hand_over(Checkpoint checkpoint, const Signer& signer, const Signer& successor) {
+  checkpoint.successor = successor.public_key();
+  return to_note(checkpoint, signer) + signature_line(checkpoint, text_of(checkpoint), successor);
 }
 
 Result<Checkpoint> unverified_checkpoint(std::string_view note) {

@@ -3,6 +3,7 @@
 /// is a signed note as tiled transparency logs publish it (C2SP tlog-checkpoint and signed-note), so that other
 /// people's witnesses can read it.
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,16 +13,17 @@
 
 namespace ace::spine {
 
+using PublicKey = std::array<std::uint8_t, 32>;
+
 struct Checkpoint {
   std::string origin;      ///< the log's name, a label
   std::uint64_t size = 0;  ///< records before it
   Digest root{};           ///< of the tree over them
   Digest chain{};          ///< after the last of them
   Instant at{};
+  std::optional<PublicKey> successor{};  ///< a hand-over: the key that signs from here on; it signed this one too
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
-
-using PublicKey = std::array<std::uint8_t, 32>;
 
 /// An Ed25519 key that signs. The secret never leaves it but by to_pem().
 class Signer {
@@ -53,10 +55,13 @@ bool verify_signature(const PublicKey& key, std::string_view text, std::string_v
 ///     ROOT                     base64
 ///     chain CHAIN              base64
 ///     time NANOSECONDS         decimal
+///     successor KEY            base64; of a hand-over alone
 ///                              an empty line
 ///     -- ORIGIN SIGNATURE      base64 of key id (4 bytes) and signature (64); the dash is U+2014
 /// The signature is over everything before the empty line, its last line end included.
 std::string to_note(const Checkpoint& checkpoint, const Signer& signer);
+/// The same, that hands over to another key: signed by both, the new one to show that somebody has it.
+std::string to_hand_over(Checkpoint checkpoint, const Signer& signer, const Signer& successor);
 
 /// Reads and verifies a note. Other lines of signatures (witnesses) are passed over.
 /// @param key pinned by whoever verifies; never taken from the log itself

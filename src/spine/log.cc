@@ -302,12 +302,24 @@ Result<void> Log::checkpoint(Instant now) {
   if (failure_) return *failure_;
   if (options_.signer == nullptr || full_) return {};
   // Room for it first: a new segment changes nothing of what it says, but its text must be the last word on the chain.
-  const Checkpoint c{origin_, next_, root(), chain_, now};
-  const std::string note = to_note(c, *options_.signer);
+  return put_note(to_note({origin_, next_, root(), chain_, now}, *options_.signer), now);
+}
+
+Result<void> Log::put_note(const std::string& note, Instant now) {
   if (Result<void> done = put(RecordType::checkpoint, note, now); !done) return done;
   checkpoint_size_ = next_;
   checkpoint_at_ = now;
   last_note_ = note;
+  return {};
+}
+
+Result<void> Log::hand_over(const Signer& successor, Instant now) {
+  if (failure_) return *failure_;
+  if (options_.signer == nullptr || full_)
+    return Error(Errc::unavailable, "handing over to another key: the log has no signer, or no room");
+  const std::string note = to_hand_over({origin_, next_, root(), chain_, now}, *options_.signer, successor);
+  if (Result<void> done = put_note(note, now); !done) return done;
+  options_.signer = &successor;
   return {};
 }
 

@@ -77,6 +77,9 @@ class Log {
   Result<void> commit(Instant now, bool sync = true);
   /// A checkpoint over everything before it; part of the next commit. Nothing happens without a signer.
   Result<void> checkpoint(Instant now);
+  /// A checkpoint by which the signer hands over to another key; part of the next commit, after which only that key
+  /// signs. @param successor outlives the log @return unavailable if the log has no signer or no room
+  Result<void> hand_over(const Signer& successor, Instant now);
 
   [[nodiscard]] std::uint64_t next() const { return next_; }        ///< sequence number of the next record
   [[nodiscard]] std::uint64_t durable() const { return durable_; }  ///< records below it are on the disk
@@ -103,6 +106,7 @@ class Log {
 
  private:
   Log(Disk& disk, const LogOptions& options) : disk_(&disk), options_(options), keys_(disk) {}
+  Result<void> put_note(const std::string& note, Instant now);
   Result<void> create(Instant now);
   Result<void> recover(Instant now, Recovery& recovery);
   Result<void> recover_sealed(const std::vector<std::uint32_t>& numbers, const Pruned& pruned);

@@ -109,14 +109,16 @@ class LogReader {
 
   /// What a checkpoint says must be what the log is at its place.
   Result<void> checkpoint(const Frame& frame, const CompactRange& tree) {
-    const Result<Checkpoint> c =
-        options_.key ? checkpoint_from(frame.payload, *options_.key) : unverified_checkpoint(frame.payload);
+    const Result<Checkpoint> c = key_ ? checkpoint_from(frame.payload, *key_) : unverified_checkpoint(frame.payload);
     if (!c) return Error(c.error()).with(to_text(frame.address));
     if (c->size != frame.sequence || c->origin != summary_.origin || c->root != tree.root(sha_) || c->chain != before_)
       return Error(Errc::corrupt,
                    to_text(frame.address) + ": the checkpoint does not agree with the records before it");
     summary_.last_checkpoint = *c;
     summary_.last_note = frame.payload;
+    if (!c->successor) return {};
+    if (key_) key_ = c->successor;
+    summary_.successor = c->successor;
     return {};
   }
 
@@ -146,6 +148,7 @@ class LogReader {
   Sha256 sha_;
   Digest chain_{}, before_{};
   CompactRange tree_;
+  std::optional<PublicKey> key_ = options_.key;  ///< that signs here
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace ace::spine {
 
 struct ReadOptions {
   std::uint64_t from = 0;        ///< sequence number; segments that end before it are skipped by their seals
-  std::optional<PublicKey> key;  ///< verify the signature of each checkpoint with it
+  std::optional<PublicKey> key;  ///< verify the signature of each checkpoint with it, and with those it handed over to
   bool follow_torn_tail = true;  ///< a torn tail is where the log ends; else it is an error
 };
 
@@ -28,7 +28,8 @@ struct LogSummary {
   Digest chain{}, root{};
   std::optional<Checkpoint> last_checkpoint;
   std::string last_note;
-  std::optional<Error> torn;  ///< what stands where the log ends, if it is not nothing
+  std::optional<PublicKey> successor;  ///< to whom was handed over last
+  std::optional<Error> torn;           ///< what stands where the log ends, if it is not nothing
 };
 
 /// Visits every record in order. Each segment is checked as a whole before its first record is visited, so nobody sees

@@ -65,9 +65,6 @@ std::optional<Difference> held(const Pins& pins, Standing& standing, std::vector
     if (!note) return differs(pin.name, 0, "a checkpoint, which is a signed note", "other bytes");
     if (note->origin != standing.summary.origin)
       return differs(pin.name, 0, "a checkpoint of " + standing.summary.origin, std::string(note->origin));
-    if (pins.key && !signed_by(*pins.key, *note))
-      return differs(pin.name, 0, "a checkpoint signed by the given key", "no such signature");
-    if (pins.key) ++standing.summary.signatures;
     waiting.push_back({pin.name, *note});
   }
   std::stable_sort(waiting.begin(), waiting.end(),
@@ -110,6 +107,7 @@ class LogCheck {
     if (!*id) return std::optional(differs("log", 0, "a file that says which log this is", "no file"));
     if (std::optional<Difference> d = identity(**id, standing_)) return d;
     standing_.chain = hasher_({"ace spine", standing_.log_id});
+    if (pins_.key) standing_.trust.keys = {*pins_.key};
     Result<std::optional<std::string>> gone = file("pruned");
     if (!gone) return std::move(gone).error();
     if (*gone) {
@@ -144,12 +142,12 @@ class LogCheck {
                                    fmt::format("record {}: {} were acknowledged", standing_.next, *acked),
                                    "the end of the log"));
     if (std::optional<Difference> d = check_waiting(hasher_, standing_, waiting_)) return d;
-    if (!waiting_.empty())
-      return std::optional(differs(segment_name(std::max(first, last)), end_,
-                                   fmt::format("record {}: {} is of {} records", standing_.next, waiting_.front().name,
-                                               waiting_.front().note.size),
-                                   "the end of the log"));
-    return std::optional<Difference>();
+    if (waiting_.empty()) return std::move(standing_.trust.unproven);
+    if (std::optional<Difference> d = check_signer(standing_.trust, waiting_.front())) return d;
+    return std::optional(differs(segment_name(std::max(first, last)), end_,
+                                 fmt::format("record {}: {} is of {} records", standing_.next, waiting_.front().name,
+                                             waiting_.front().note.size),
+                                 "the end of the log"));
   }
 
   /// Records that somebody was told are durable, if the file says so twice.
@@ -167,7 +165,7 @@ class LogCheck {
       return std::optional(
           differs(segment_name(number), 0, fmt::format("a segment from record {}", standing_.next), "no file"));
     ++standing_.summary.segments;
-    SegmentFinding found = check_segment(hasher_, number, **bytes, pins_.key, hear_, standing_, waiting_);
+    SegmentFinding found = check_segment(hasher_, number, **bytes, hear_, standing_, waiting_);
     if (found.error) return *std::move(found.error);
     end_ = found.end;
     if (found.difference && last && found.torn && !found.later_batch && acked && *acked <= standing_.next &&

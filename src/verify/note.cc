@@ -25,6 +25,12 @@ std::optional<Note> note_from(std::string_view bytes) {
   const std::optional<std::uint64_t> count = decimal(*size);
   if (!count || !read_hash(*root, note.root) || !read_hash(chain, note.chain)) return std::nullopt;
   if (time.starts_with('-') ? time == "-0" || !decimal(time.substr(1)) : !decimal(time)) return std::nullopt;
+  if (rest.starts_with("successor ")) {
+    std::string_view key;
+    const auto named = line_of(rest);
+    if (!named || !read_after("successor ", *named, key) || !read_hash(key, note.successor.emplace()))
+      return std::nullopt;
+  }
   note.origin = *origin;
   note.size = *count;
   note.text = bytes.substr(0, bytes.size() - rest.size());

@@ -10,11 +10,12 @@
 namespace ace::verify {
 
 struct Note {
-  std::string_view origin;      ///< the log's name
-  std::uint64_t size = 0;       ///< records before it
-  Hash root{}, chain{};         ///< over them, and after them
-  std::string_view text;        ///< what is signed
-  std::string_view signatures;  ///< the lines behind it
+  std::string_view origin;             ///< the log's name
+  std::uint64_t size = 0;              ///< records before it
+  Hash root{}, chain{};                ///< over them, and after them
+  std::optional<PublicKey> successor;  ///< the key that signs from here on, if this one hands over
+  std::string_view text;               ///< what is signed
+  std::string_view signatures;         ///< the lines behind it
 };
 
 /// @return nothing if it is not written as docs/SPINE.md has it; whether a signature holds is not looked at

@@ -21,13 +21,12 @@ std::size_t on_disk(std::size_t payload) { return (kHeader + payload + 7) & ~std
 
 class SegmentCheck {
  public:
-  SegmentCheck(Hasher& hasher, std::uint32_t number, std::string_view bytes, const std::optional<PublicKey>& key,
-               const HearEvent& hear, Standing& standing, std::vector<Expected>& waiting)
+  SegmentCheck(Hasher& hasher, std::uint32_t number, std::string_view bytes, const HearEvent& hear, Standing& standing,
+               std::vector<Expected>& waiting)
       : hasher_(hasher),
         number_(number),
         name_(segment_name(number)),
         bytes_(bytes),
-        key_(key),
         hear_(hear),
         standing_(standing),
         waiting_(waiting),
@@ -197,9 +196,31 @@ class SegmentCheck {
     if (note->root != root) return differs(at_, "a checkpoint with root " + hex(view(root)), hex(view(note->root)));
     if (note->chain != standing_.chain)
       return differs(at_, "a checkpoint with chain " + hex(view(standing_.chain)), hex(view(note->chain)));
-    if (!key_) return true;
-    if (!signed_by(*key_, *note)) return differs(at_, "a checkpoint signed by the given key", "no such signature");
+    return !standing_.trust.pinned() || signature(*note);
+  }
+
+  bool signature(const Note& note) {
+    Trust& trust = standing_.trust;
+    const bool holds = signed_by(trust.keys.back(), note);
+    if (!trust.begun) {
+      // Of others before: they are covered where this key was handed to, and by nothing else.
+      const bool taken_over = holds && (!trust.unproven || note.successor == trust.keys.back());
+      if (!taken_over && !trust.unproven)
+        trust.unproven = Difference{name_, at_, "a checkpoint signed by the given key", "no such signature"};
+      if (!taken_over) return true;
+      trust.begun = true;
+      trust.unproven.reset();
+    } else if (!holds) {
+      return differs(at_,
+                     trust.keys.size() == 1 ? "a checkpoint signed by the given key"
+                                            : "a checkpoint signed by the key that was handed over to",
+                     "no such signature");
+    }
     ++standing_.summary.signatures;
+    if (!note.successor || *note.successor == trust.keys.back()) return true;
+    if (!signed_by(*note.successor, note))
+      return differs(at_, "a hand-over that the successor signed as well", "no such signature");
+    trust.keys.push_back(*note.successor);
     return true;
   }
 
@@ -218,7 +239,6 @@ class SegmentCheck {
   std::uint32_t number_;
   std::string name_;
   std::string_view bytes_;
-  const std::optional<PublicKey>& key_;
   const HearEvent& hear_;
   Standing& standing_;
   std::vector<Expected>& waiting_;
@@ -245,16 +265,23 @@ std::optional<std::uint32_t> segment_number(std::string_view name) {
   return number;
 }
 
-SegmentFinding check_segment(Hasher& hasher, std::uint32_t number, std::string_view bytes,
-                             const std::optional<PublicKey>& key, const HearEvent& hear, Standing& standing,
-                             std::vector<Expected>& waiting) {
-  return SegmentCheck(hasher, number, bytes, key, hear, standing, waiting).run();
+SegmentFinding check_segment(Hasher& hasher, std::uint32_t number, std::string_view bytes, const HearEvent& hear,
+                             Standing& standing, std::vector<Expected>& waiting) {
+  return SegmentCheck(hasher, number, bytes, hear, standing, waiting).run();
 }
 
-std::optional<Difference> check_waiting(Hasher& hasher, const Standing& standing, std::vector<Expected>& waiting) {
+std::optional<Difference> check_signer(const Trust& trust, const Expected& held) {
+  const auto vouches = [&](const PublicKey& key) { return signed_by(key, held.note); };
+  if (!trust.pinned() || std::any_of(trust.keys.begin(), trust.keys.end(), vouches)) return std::nullopt;
+  return Difference{held.name, 0, "a checkpoint signed by the given key", "no such signature"};
+}
+
+std::optional<Difference> check_waiting(Hasher& hasher, Standing& standing, std::vector<Expected>& waiting) {
   while (!waiting.empty() && waiting.front().note.size <= standing.next) {
     const Expected held = std::move(waiting.front());
     waiting.erase(waiting.begin());
+    if (std::optional<Difference> d = check_signer(standing.trust, held)) return d;
+    if (standing.trust.pinned()) ++standing.summary.signatures;
     if (held.note.size < standing.next)
       return Difference{held.name, 0,
                         fmt::format("a checkpoint of at least {} records: the others were pruned", standing.next),

@@ -7,8 +7,19 @@
 
 namespace ace::verify {
 
+/// Whose signatures count. The key that is known from elsewhere must have signed the last checkpoints, or a key to
+/// which it handed over, each the next. Checkpoints before it was handed to itself are its predecessors': it signed the
+/// root over them when it took over.
+struct Trust {
+  std::vector<PublicKey> keys;         ///< known from elsewhere, then its successors; empty = no signature is looked at
+  bool begun = false;                  ///< a checkpoint of the first was there
+  std::optional<Difference> unproven;  ///< the first checkpoint before that
+  [[nodiscard]] bool pinned() const { return !keys.empty(); }
+};
+
 /// A log up to some record, and what every further record must continue.
 struct Standing {
+  Trust trust;
   std::string log_id;  ///< 16 bytes
   std::uint64_t next = 0;
   Hash chain{};
@@ -39,12 +50,14 @@ std::optional<std::uint32_t> segment_number(std::string_view name);
 
 /// Reads a segment and moves `standing` to its end, or to the first difference.
 /// @param waiting by size; those that the log came to are checked and taken out
-SegmentFinding check_segment(Hasher& hasher, std::uint32_t number, std::string_view bytes,
-                             const std::optional<PublicKey>& key, const HearEvent& hear, Standing& standing,
-                             std::vector<Expected>& waiting);
+SegmentFinding check_segment(Hasher& hasher, std::uint32_t number, std::string_view bytes, const HearEvent& hear,
+                             Standing& standing, std::vector<Expected>& waiting);
 
-/// Holds the checkpoints from outside that are of exactly this size against the log.
-std::optional<Difference> check_waiting(Hasher& hasher, const Standing& standing, std::vector<Expected>& waiting);
+/// Whether a key that is trusted where the log stands vouches for a checkpoint from outside.
+std::optional<Difference> check_signer(const Trust& trust, const Expected& held);
+
+/// Holds the checkpoints from outside that are of exactly this size against the log, and against who may sign there.
+std::optional<Difference> check_waiting(Hasher& hasher, Standing& standing, std::vector<Expected>& waiting);
 
 /// Payload of a seal over records [first, next of `tree`).
 std::string seal_payload(std::uint64_t first, const Hash& chain, std::uint64_t ms_min, std::uint64_t ms_max,

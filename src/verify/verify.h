@@ -22,8 +22,10 @@ namespace ace::verify {
 
 /// What is known from elsewhere. Without it a log can only be held against itself.
 struct Pins {
-  std::optional<PublicKey> key;  ///< must have signed every checkpoint
-  std::vector<Held> held;        ///< checkpoints kept outside, which this log must continue
+  /// Must have signed every checkpoint from its first one on, until it hands over to another, which then must. Where
+  /// there are others before its first, that one must be the hand-over to it.
+  std::optional<PublicKey> key;
+  std::vector<Held> held;  ///< checkpoints kept outside, which this log must continue
   /// Read together with its archive, which holds what was removed: the file `pruned` of the log itself, which must say
   /// of those segments what they are.
   std::optional<std::string> archived;
