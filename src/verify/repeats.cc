@@ -4,7 +4,6 @@
 
 #include "core/hash.h"
 #include "core/ids.h"
-#include "verify/bytes.h"
 
 namespace ace::verify {
 namespace {
@@ -24,9 +23,9 @@ std::optional<std::uint64_t> varint(std::string_view& bytes) {
 
 }  // namespace
 
-std::optional<std::string> key_of(std::string_view payload) {
+std::optional<EventKey> key_of(std::string_view payload) {
   constexpr std::uint64_t kId = 1, kTenant = 2, kOrdinal = 5, kFirstKind = 6;
-  std::string id;
+  std::string_view id;
   std::uint64_t tenant = 0, ordinal = 0, kind = 0;
   while (!payload.empty()) {
     const std::optional<std::uint64_t> tag = varint(payload);
@@ -56,38 +55,49 @@ std::optional<std::string> key_of(std::string_view payload) {
     }
   }
   if (id.size() != 16) return std::nullopt;
-  append_integer(id, tenant);
-  append_integer(id, ordinal);
-  append_integer(id, kind);
-  return id;
+  const auto word = [&](std::size_t from) {
+    std::uint64_t value = 0;
+    for (std::size_t i = from; i < from + 8; ++i) value = value << 8 | static_cast<unsigned char>(id[i]);
+    return value;
+  };
+  return EventKey{word(0), word(8), tenant, ordinal, kind};
 }
 
+namespace {
+
+std::uint64_t hash_of(const EventKey& key) {
+  std::uint64_t hash = 0;
+  for (const std::uint64_t word : key) hash = mix(hash, word);
+  return hash;
+}
+
+}  // namespace
+
 void Repeats::hear(std::string_view payload) {
-  if (const std::optional<std::string> key = key_of(payload)) hashes_.push_back(hash_of(*key));
+  const std::optional<EventKey> key = key_of(payload);
+  if (!key) return;
+  const std::uint64_t hash = hash_of(*key);
+  hashes_[hash >> 56].push_back(hash);
 }
 
 bool Repeats::suspected() {
-  std::sort(hashes_.begin(), hashes_.end());
-  std::vector<std::uint64_t> twice;
-  for (std::size_t i = 1; i < hashes_.size(); ++i)
-    if (hashes_[i] == hashes_[i - 1] && (twice.empty() || twice.back() != hashes_[i])) twice.push_back(hashes_[i]);
-  hashes_ = std::move(twice);
-  return !hashes_.empty();
+  for (std::vector<std::uint64_t>& some : hashes_) {
+    std::sort(some.begin(), some.end());
+    for (std::size_t i = 1; i < some.size(); ++i)
+      if (some[i] == some[i - 1] && (twice_.empty() || twice_.back() != some[i])) twice_.push_back(some[i]);
+    some = {};
+  }
+  return !twice_.empty();
 }
 
 std::optional<Mismatch> Repeats::hear_again(std::string_view payload) {
-  const std::optional<std::string> key = key_of(payload);
-  if (!key || !std::binary_search(hashes_.begin(), hashes_.end(), hash_of(*key))) return std::nullopt;
+  const std::optional<EventKey> key = key_of(payload);
+  if (!key || !std::binary_search(twice_.begin(), twice_.end(), hash_of(*key))) return std::nullopt;
   if (keys_.insert(*key).second) return std::nullopt;
-  const auto big = [&](std::size_t from) {
-    std::uint64_t value = 0;
-    for (std::size_t i = from; i < from + 8; ++i) value = value << 8 | static_cast<unsigned char>((*key)[i]);
-    return value;
-  };
-  return Mismatch{"each event once", "a second one of tenant " + std::to_string(integer<std::uint64_t>(*key, 16)) +
-                                         ", id " + to_base32(big(0), big(8)) + ", kind " +
-                                         std::to_string(integer<std::uint64_t>(*key, 32)) + ", ordinal " +
-                                         std::to_string(integer<std::uint64_t>(*key, 24))};
+  const auto& [high, low, tenant, ordinal, kind] = *key;
+  return Mismatch{"each event once", "a second one of tenant " + std::to_string(tenant) + ", id " +
+                                         to_base32(high, low) + ", kind " + std::to_string(kind) + ", ordinal " +
+                                         std::to_string(ordinal)};
 }
 
 }  // namespace ace::verify

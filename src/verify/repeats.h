@@ -1,10 +1,10 @@
 #pragma once
 /// Whether a log holds an event twice: its writer promises that no key is there a second time.
+#include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <set>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "core/result.h"
@@ -12,8 +12,10 @@
 
 namespace ace::verify {
 
-/// Tenant, id, kind and ordinal of an event, as bytes; nothing if these are no event. docs/SPINE.md, "Events".
-std::optional<std::string> key_of(std::string_view payload);
+/// Both halves of the id of an event, its tenant, ordinal and kind.
+using EventKey = std::array<std::uint64_t, 5>;
+/// @return nothing if these are no event. docs/SPINE.md, "Events"
+std::optional<EventKey> key_of(std::string_view payload);
 
 /// First every event is heard, at 8 bytes each. Where two of these hashes are equal, whoever asked goes through the log
 /// once more, and only events of those hashes are compared in full.
@@ -26,8 +28,10 @@ class Repeats {
   std::optional<Mismatch> hear_again(std::string_view payload);
 
  private:
-  std::vector<std::uint64_t> hashes_;  ///< of all keys; after suspected() of those that came twice, sorted
-  std::unordered_set<std::string> keys_;
+  /// Of all keys, by their first byte, so that what is sorted at once stays in cache.
+  std::array<std::vector<std::uint64_t>, 256> hashes_;
+  std::vector<std::uint64_t> twice_;  ///< those that came more than once, sorted
+  std::set<EventKey> keys_;
 };
 
 }  // namespace ace::verify
