@@ -71,6 +71,9 @@ void Machine::open() {
     const Offered& offered = found->second;
     ++happened[std::string(name_of(appended.outcome))];
     if (appended.outcome == Appended::Outcome::created) created_[appended.sequence] = offered.bytes;
+    using Outcome = Appended::Outcome;
+    declared_ = declared_ || (offered.key.kind == event::Kind::fleet_changed &&
+                              (appended.outcome == Outcome::created || appended.outcome == Outcome::exists));
     if (appended.outcome == Appended::Outcome::conflict) conflicts_[offered.key].insert(offered.bytes);
     in_flight_.erase(found);
   };
@@ -104,45 +107,28 @@ void Machine::boot(const std::vector<Fault>& faults) {
   }
 }
 
-/// An event as a worker has it: an end, or a decision with its columns, which is five times as long.
-event::Record Machine::made() {
-  event::Record record;
-  const RequestId id = make_request_id(now_, rng_);
-  record.id = {id.high, id.low};
-  record.tenant = static_cast<std::uint32_t>(rng_.below(5));
-  if (rng_.chance(0.3)) {
-    event::Decided decided;
-    decided.id = id;
-    decided.at = now_;
-    record.evidence.live.resize(1 + rng_.below(16));
-    record.event = decided;
-    return record;
-  }
-  event::Completed end;
-  end.id = id;
-  end.at = now_;
-  end.usage = Usage(Tokens{rng_.between(1, 100'000)}, Tokens{0}, Tokens{rng_.between(1, 4000)});
-  record.event = end;
-  return record;
-}
-
 void Machine::offer() {
   const Unharmed harness;  // a worker that finds no memory has offered nothing
   const bool again = !keys_.empty() && rng_.chance(0.15);
   const bool other = again && rng_.chance(0.4);
-  event::Record record = again ? *event::decode(*offered_[keys_[rng_.below(keys_.size())]].begin()) : made();
+  event::Record record =
+      again ? *event::decode(*offered_[keys_[rng_.below(keys_.size())]].begin()) : requests_.next(now_, rng_);
   if (other) {  // the same key with another content
     const Tokens changed{rng_.between(1, 1'000'000)};
     if (auto* end = std::get_if<event::Completed>(&record.event)) end->h1 = changed;
     if (auto* decided = std::get_if<event::Decided>(&record.event)) decided->cached_predicted = changed;
   }
+  if (!again) keys_.push_back(event::key_of(record));
+  offer(record);
+}
+
+void Machine::offer(const event::Record& record) {
   const std::string bytes = *event::encode(record);
   const event::Key key = event::key_of(record);
   const auto worker = static_cast<std::uint32_t>(rng_.below(options_.workers));
   offered_[key].insert(bytes);  // before: what is half written may survive as well
   const std::uint64_t position = store_->spool(worker).offer(key, bytes);
   if (position == 0) return;  // no room: the client is told so
-  if (!again) keys_.push_back(key);
   in_memory_.insert(key);
   in_flight_[{worker, position}] = {key, bytes};
 }
@@ -153,7 +139,20 @@ void Machine::step() {
   if (!done) throw Error(done.error());
 }
 
+/// A fleet is durable before anything is done under it.
+void Machine::declare() {
+  for (int tries = 0; !declared_ && tries < 20; ++tries) {
+    if (in_flight_.empty()) {
+      const Unharmed harness;
+      offer(books_.fleet());
+    }
+    step();
+  }
+}
+
 void Machine::work(std::uint64_t events) {
+  declare();
+  if (!declared_) return;  // the disk is full
   for (std::uint64_t i = 0; i < events; ++i) {
     offer();
     if (rng_.chance(0.5)) step();
@@ -220,6 +219,7 @@ void Machine::judge() {
   std::map<event::Key, int> seen;
   std::map<event::Key, std::set<std::string>> kept;
   std::map<std::uint64_t, std::string> by_sequence;
+  Records events;
   digest_ = 0;
   const Result<spine::LogSummary> read = spine::read_log(disk_, options, [&](const spine::Frame& f) -> Result<void> {
     digest_ = mix(digest_, hash_of(f.bytes));
@@ -233,6 +233,7 @@ void Machine::judge() {
     if (f.type == spine::RecordType::event) {
       if (++seen[key] > 1) throw Broken{fmt::format("record {} is there twice", f.sequence)};
       by_sequence[f.sequence] = f.payload;
+      events.emplace_back(f.sequence, *record);
     } else {
       kept[key].insert(std::string(f.payload));
     }
@@ -251,6 +252,7 @@ void Machine::judge() {
     if (found->second != bytes) throw Broken{fmt::format("acknowledged record {} is another one", sequence)};
   }
   if (pruned_to_ == 0) {
+    books_.judge(events, events.empty() ? 0 : digest_ % events.size());
     for (const auto& [key, contents] : conflicts_)
       for (const std::string& bytes : contents)
         if (!kept[key].contains(bytes)) throw Broken{"an acknowledged conflict is lost"};

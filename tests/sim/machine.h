@@ -1,6 +1,6 @@
 #pragma once
-/// One machine under test: the store on a disk that forgets, workers and a scheduler drawn from a seed, and an oracle
-/// that remembers what was promised.
+/// One machine under test: the store on a disk that forgets, workers and a scheduler drawn from a seed, an oracle that
+/// remembers what was promised, and the books of what is left.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "books.h"
 #include "core/rng.h"
 #include "spine/spine.h"
 
@@ -83,8 +84,9 @@ class Machine {
   void arm(const Fault& fault);
   void end(const Fault& fault);
   void work(std::uint64_t events);
+  void declare();
   void offer();
-  event::Record made();
+  void offer(const event::Record& record);
   void step();
   void open();
 
@@ -93,6 +95,9 @@ class Machine {
   Instant now_;
   spine::StoreOptions options_;
   std::unique_ptr<spine::Store> store_;
+  Books books_;
+  Requests requests_;
+  bool declared_ = false;      ///< the log has the fleet that all events are of
   bool must_keep_all_ = true;  ///< no power was lost since the last judgement: the spools hold everything
 
   std::map<std::pair<std::uint32_t, std::uint64_t>, Offered> in_flight_;  ///< by worker and position
