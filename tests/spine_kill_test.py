@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """kill -9 of the real binary under load: every id that it printed as durable is in the log exactly once.
 
-spine_kill_test.py ACE [ROUNDS [MIB]]    the log is filled to MIB first
+spine_kill_test.py ACE [ROUNDS [MIB]]    the log is filled to MIB first; from 1,024 on it must be ready again within 2 s
 """
 import base64
 import json
@@ -95,6 +95,9 @@ def main():
               f"{len(twice)} twice, ready after at most {max(ready_s):.3f} s; {verify.stdout.strip()}")
         if not acknowledged or lost or twice:
             return 1
+        if mib >= 1024:  # among the tests the log is small, and the machine may be busy
+            print(f"BAR spine_ready_seconds {max(ready_s):.3f} 2 {'met' if max(ready_s) <= 2 else 'missed'}")
+            return 0 if max(ready_s) <= 2 else 1
     return 0
 
 
