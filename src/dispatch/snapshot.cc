@@ -53,6 +53,7 @@ void place_on_gpus(const Fleet& fleet, const Destination& at, double& bytes_take
       if (const Result<ServerProfile> predicted =
               roofline(*model.architecture, *gpu, at.tp, at.precision, at.interconnect)) {
         offer.profile = *predicted;
+        offer.profile->prefill_chunk = at.prefill_chunk.value_or(offer.profile->prefill_chunk);
         // Models placed before leave less memory for this one's KV cache. Where they leave none, its weights are not
         // kept beside them: it is a guest, which has all of it.
         const auto lost =

@@ -177,5 +177,16 @@ TEST(Snapshot, makes_a_guest_of_a_model_that_would_have_no_room_for_its_cache) {
   EXPECT_GT(guest.profile->kv_tokens_max, 0);
 }
 
+TEST(Snapshot, takes_the_chunk_of_a_step_from_the_fleet_file_where_nothing_was_measured) {
+  Fleet fleet = owned_fleet();
+  fleet.models[0].architecture = *find_architecture("llama-3.1-8b");
+  Destination& pool = fleet.destinations[0];
+  pool.accelerator = "h100-80g";
+  pool.prefill_chunk = 512;
+  EXPECT_EQ(Snapshot(fleet)[OfferId{0}].profile->prefill_chunk, ServerProfile{}.prefill_chunk) << "as measured";
+  pool.serving[0].measured.reset();
+  EXPECT_EQ(Snapshot(fleet)[OfferId{0}].profile->prefill_chunk, 512);
+}
+
 }  // namespace
 }  // namespace ace

@@ -260,6 +260,8 @@ struct Destination {
   std::int64_t gpus_per_unit = 0, tp = 1;
   Precision precision = Precision::bf16;
   double load_bytes_per_s = kLoadBytesPerS;  ///< weights from a node's storage into its GPUs
+  /// Prompt tokens that its engines take in one step, where they are set so; of what is measured, the measurement says.
+  std::optional<std::int64_t> prefill_chunk;
   UnitPlan units;
   Usd amortization_hourly{};  ///< owned: per unit-hour (GPU price x GPUs)
   std::optional<Rental> rental;

@@ -324,6 +324,11 @@ TEST(Mistakes, of_hardware_are_errors) {
        "the shape of \"gpt-4.1\" is not known"},
       {"precision", "precision: bf16", "precision: fp16", "expected one of bf16, fp8, int4"},
       {"interconnect", "interconnect: nvlink", "interconnect: nvlnk", "did you mean \"nvlink\"?"},
+      {"no chunk", kUnits, "units: 1, prefill_chunk: 0, ", "prefill_chunk"},
+      {"a chunk beside a measurement", kUnits,
+       "units: 1, prefill_chunk: 1024, measured: {prefill_tokens_per_s: 9000, step_base: 20ms, kv_tokens_max: "
+       "100000}, ",
+       "write it under measured"},
       {"rental on owned", kUnits, "units: 1, rental: {price: \"20 USD/h/unit\"}, ",
        "`rental` means nothing for tier owned"},
       {"no amortization", ", amortization: \"1.90 USD/h/gpu\"", "", "the key `amortization` is missing"},

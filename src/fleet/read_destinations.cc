@@ -179,8 +179,8 @@ void read_committed(Reading& reading, Map& map, Destination& destination) {
   if (ptu || gsu) {
     if (fee) findings.mistake({fee.parent, nullptr, fee.path}, "the fee belongs to the units", "write ptu: {fee: ...}");
     refuse_all(map,
-               {"vram", "interconnect", "count", "tp", "precision", "load_bandwidth", "units", "schedule", "policy",
-                "measured", "metrics"},
+               {"vram", "interconnect", "count", "tp", "precision", "load_bandwidth", "prefill_chunk", "units",
+                "schedule", "policy", "measured", "metrics"},
                destination);
     return;
   }
@@ -256,7 +256,7 @@ void read_one(Reading& reading, const Place& at, const std::string& name, Destin
     case Tier::payg:
       refuse_all(map,
                  {"ptu", "gsu", "fee", "rental", "amortization", "accelerator", "vram", "interconnect", "count", "tp",
-                  "precision", "load_bandwidth", "units", "schedule", "policy", "measured", "metrics"},
+                  "precision", "load_bandwidth", "prefill_chunk", "units", "schedule", "policy", "measured", "metrics"},
                  destination);
       read_price_keys(reading, map, destination);
       if (!map.get("uplift")) tell_uplift(reading, at, destination);

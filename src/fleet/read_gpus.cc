@@ -73,6 +73,12 @@ void read_gpus(Reading& reading, Map& map, Destination& destination) {
     else
       destination.load_bytes_per_s = *rate;
   }
+  const Place chunk = map.get("prefill_chunk");
+  if (const auto tokens = findings.count(chunk, 1, 10'000'000)) destination.prefill_chunk = *tokens;
+  if (chunk && std::all_of(destination.serving.begin(), destination.serving.end(),
+                           [](const Serving& serving) { return serving.measured.has_value(); }))
+    findings.mistake(chunk, "everything here is measured, and what is measured says its own prefill_chunk",
+                     "write it under measured");
   // What cannot be predicted must have been measured.
   for (const Serving& serving : destination.serving) {
     const Model& model = reading.fleet.models[serving.model.value];
